@@ -6,6 +6,7 @@
 #include "cli/gradients.h"
 #include "cli/host.h"
 #include "cli/inputs.h"
+#include "cli/meant.h"
 #include "cli/pieces.h"
 #include "cli/stream.h"
 #include "cli/table.h"
@@ -425,6 +426,15 @@ static int check_files(const bench_t *bench) {
     return CLI_OK;
 }
 
+static int unknown_dtype(const char *word, size_t length) {
+    meant_t meant = meant_begin(word, length);
+    char advice[MEANT_TEXT];
+    static const char *const names[] = {"f32", "f16", "bf16", "i8"};
+    for (int i = 0; i < DTYPES; i++) meant_try(&meant, names[i]);
+    return cli_complain(CLI_USAGE, "--dtype: '%.*s' is none of f32, f16, bf16 and i8%s",
+                        (int)length, word, meant_advice(&meant, "", NULL, advice));
+}
+
 /* The types between commas; f32 without --dtype. */
 static int read_dtypes(bench_t *bench) {
     bench->dtypes[bench->dtype_count++] = ATTN_F32;
@@ -435,9 +445,7 @@ static int read_dtypes(bench_t *bench) {
         const attn_dtype_t dtype =
             option_item(item, word) ? draw_dtype(word) : (attn_dtype_t)ATTN_DTYPE_NONE;
         const int length = (int)strcspn(item, ",");
-        if (dtype == ATTN_DTYPE_NONE)
-            return cli_complain(CLI_USAGE, "--dtype: '%.*s' is none of f32, f16, bf16 and i8",
-                                length, item);
+        if (dtype == ATTN_DTYPE_NONE) return unknown_dtype(item, (size_t)length);
         for (int i = 0; i < bench->dtype_count; i++)
             if (bench->dtypes[i] == dtype)
                 return cli_complain(CLI_USAGE, "--dtype: %s is given twice", word);

@@ -2,6 +2,7 @@
 #include "cli/given.h"
 
 #include "cli/cli.h"
+#include "cli/meant.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,27 +130,40 @@ static uint64_t features_of(const attn_context_t *context, const selection_t *se
     return features;
 }
 
-static size_t add_names(char *text, size_t size, size_t used, const attn_backend_t *backend,
-                        uint32_t number, int32_t role, uint64_t features) {
+typedef struct known {
+    char names[512];
+    size_t used;
+    meant_t meant;
+} known_t;
+
+static void add_names(known_t *known, const attn_backend_t *backend, uint32_t number, int32_t role,
+                      uint64_t features) {
     attn_array_info_t info = {.struct_size = sizeof info};
-    for (; used < size && attn_backend_array(backend, number, &info); number++)
-        if (is_named(&info, role, number) && !(info.feature & ~features))
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", info.name);
-    return used;
+    for (; attn_backend_array(backend, number, &info); number++) {
+        if (!is_named(&info, role, number) || (info.feature & ~features)) continue;
+        meant_try(&known->meant, info.name);
+        if (known->used < sizeof known->names)
+            known->used +=
+                (size_t)snprintf(known->names + known->used, sizeof known->names - known->used,
+                                 "%s%s", known->used ? ", " : "", info.name);
+    }
 }
 
 static int complain_unknown(const checked_t *checked, const attn_context_t *context,
                             const selection_t *selection) {
-    char names[512] = "";
     const uint64_t features = features_of(context, selection);
-    size_t length, used = add_names(names, sizeof names, 0, NULL, 0, checked->role, features);
-    for (int i = 0; i < selection->count; i++)
-        used = add_names(names, sizeof names, used, attn_backend_at(context, selection->indices[i]),
-                         ATTN_ARRAY_OWN, checked->role, features);
+    const char *option = option_of(checked->role);
+    char advice[MEANT_TEXT];
+    size_t length;
     given_assigned(checked->text, &length);
-    return cli_complain(CLI_USAGE, "--%s: there is no %s '%.*s'; there are %s",
-                        option_of(checked->role), option_of(checked->role), (int)length,
-                        checked->text, *names ? names : "none");
+    known_t known = {.meant = meant_begin(checked->text, length)};
+    add_names(&known, NULL, 0, checked->role, features);
+    for (int i = 0; i < selection->count; i++)
+        add_names(&known, attn_backend_at(context, selection->indices[i]), ATTN_ARRAY_OWN,
+                  checked->role, features);
+    return cli_complain(CLI_USAGE, "--%s: there is no %s '%.*s'; there are %s%s", option, option,
+                        (int)length, checked->text, *known.names ? known.names : "none",
+                        meant_advice(&known.meant, "", NULL, advice));
 }
 
 static int check(const checked_t *checked, const attn_context_t *context,

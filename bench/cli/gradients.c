@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/container.h"
+#include "cli/meant.h"
 
 #include "attn/oracle.h"
 #include "attn/random.h"
@@ -65,18 +66,22 @@ static void begin_io(gradients_t *gradients) {
 static int check_name(const trial_t *trial, const char *text) {
     attn_array_info_t info = {.struct_size = sizeof info};
     char names[512] = "";
+    char advice[MEANT_TEXT];
     size_t length, used = 0;
     given_assigned(text, &length);
+    meant_t meant = meant_begin(text, length);
     for (uint32_t number = 0; attn_backend_array(trial->backend, number, &info); number++) {
         if (number != ATTN_ARRAY_OUT && !(info.flags & ATTN_ARRAY_DIFFERENTIABLE)) continue;
         if (info.feature & ~trial->backend->features) continue;
         if (given_is(text, length, info.name)) return CLI_OK;
+        meant_try(&meant, info.name);
         if (used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
                                      info.name);
     }
-    return cli_complain(CLI_USAGE, "--grad: there is no gradient of '%.*s'; there are those of %s",
-                        (int)length, text, names);
+    return cli_complain(CLI_USAGE,
+                        "--grad: there is no gradient of '%.*s'; there are those of %s%s",
+                        (int)length, text, names, meant_advice(&meant, "", NULL, advice));
 }
 
 static const attn_tensor_t *tensor_of(trial_t *trial, uint32_t number) {

@@ -1,5 +1,6 @@
 /* cli/main.c: the list of subcommands. */
 #include "cli/cli.h"
+#include "cli/meant.h"
 #include "cli/platform.h"
 
 #include "attn/attn.h"
@@ -68,6 +69,14 @@ static int version(void) {
     return CLI_OK;
 }
 
+static int unknown(const char *name) {
+    meant_t meant = meant_begin(name, strlen(name));
+    char advice[MEANT_TEXT];
+    for (int i = 0; i < COMMANDS; i++) meant_try(&meant, commands[i].name);
+    return cli_complain(CLI_USAGE, "unknown command '%s'%s", name,
+                        meant_advice(&meant, "", "see attn --help", advice));
+}
+
 static int dispatch(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name) return cli_complain(CLI_USAGE, "a command is missing (see attn --help)");
@@ -76,7 +85,7 @@ static int dispatch(int argc, char **argv) {
     if (strcmp(name, "--version") == 0) return version();
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(name, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
-    return cli_complain(CLI_USAGE, "unknown command '%s' (see attn --help)", name);
+    return unknown(name);
 }
 
 int main(int argc, char **argv) {

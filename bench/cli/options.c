@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "cli/cli.h"
+#include "cli/meant.h"
 #include "number/number.h"
 
 #include <errno.h>
@@ -180,27 +181,19 @@ static int unexpected(const option_command_t *command, char **argv, int at, cons
                         argv[at], command->name);
 }
 
-/* An option whose name begins with the unknown one's, or the other way round: --backend, --backends. */
-static const option_t *nearly(const option_t *options, const char *word) {
-    const size_t length = word[1] == '-' ? strcspn(word + 2, "=") : 0;
-    for (const option_t *option = options; length > 2 && option->name; option++) {
-        const size_t own = strlen(option->name);
-        if (kind_of(option) == OPTION_ARGUMENT) continue;
-        if (own > 2 && !strncmp(option->name, word + 2, own < length ? own : length)) return option;
-    }
-    return NULL;
-}
-
 static int unknown(const option_command_t *command, const char *word) {
-    const option_t *option = nearly(command->options, word);
+    const char *name = word + 1 + (word[1] == '-');
+    meant_t meant = meant_begin(name, strcspn(name, "="));
+    char advice[MEANT_TEXT], help[MEANT_TEXT];
+    snprintf(help, sizeof help, "see attn %.64s --help", command->name);
     if (strchr("0123456789. (", word[1]))
         return cli_complain(CLI_USAGE, "%s: unknown option '%s' (what is none goes behind --)",
                             command->name, word);
-    if (option)
-        return cli_complain(CLI_USAGE, "%s: unknown option '%s' (did you mean --%s?)",
-                            command->name, word, option->name);
-    return cli_complain(CLI_USAGE, "%s: unknown option '%s' (see attn %s --help)", command->name,
-                        word, command->name);
+    for (const option_t *option = command->options; option->name; option++)
+        if (kind_of(option) != OPTION_ARGUMENT) meant_try(&meant, option->name);
+    meant_try(&meant, "help");
+    return cli_complain(CLI_USAGE, "%s: unknown option '%s'%s", command->name, word,
+                        meant_advice(&meant, "--", help, advice));
 }
 
 /* Reads the option argv[*at] with its value, which may be the next word. */

@@ -77,8 +77,7 @@ static int place_x(run_t *run, const attn_backend_t *backend) {
 static int compute(run_t *run) {
     trial_t *trial = &run->trial;
     const attn_backend_t *backend = attn_backend_find(run->context, run->backend);
-    if (!backend)
-        return cli_complain(CLI_USAGE, "unknown backend '%s' (see attn list)", run->backend);
+    if (!backend) return settings_unknown(run->context, run->backend, strlen(run->backend));
     inputs_t *inputs = &run->inputs;
     if (inputs_has_x(inputs) &&
         csr_pose(&inputs->x, backend, &inputs->problem, &run->settings, &trial->error))

@@ -2,6 +2,7 @@
 #include "cli/settings.h"
 
 #include "cli/cli.h"
+#include "cli/meant.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,15 @@ int settings_context(const settings_t *settings, attn_context_t **context) {
     return CLI_OK;
 }
 
+int settings_unknown(const attn_context_t *context, const char *id, size_t length) {
+    meant_t meant = meant_begin(id, length);
+    char advice[MEANT_TEXT];
+    for (uint32_t i = 0; i < attn_backend_count(context); i++)
+        meant_try(&meant, attn_backend_at(context, i)->id);
+    return cli_complain(CLI_USAGE, "unknown backend '%.*s'%s", (int)length, id,
+                        meant_advice(&meant, "", "see attn list", advice));
+}
+
 static int select_one(const attn_context_t *context, const char *id, size_t length,
                       selection_t *selection) {
     for (uint32_t i = 0; i < attn_backend_count(context); i++) {
@@ -44,7 +54,7 @@ static int select_one(const attn_context_t *context, const char *id, size_t leng
         selection->indices[selection->count++] = i;
         return CLI_OK;
     }
-    return cli_complain(CLI_USAGE, "unknown backend '%.*s' (see attn list)", (int)length, id);
+    return settings_unknown(context, id, length);
 }
 
 int settings_select(const attn_context_t *context, const option_texts_t *lists,
@@ -94,70 +104,92 @@ static int is_for(const assignment_t *parts, const attn_backend_t *backend) {
            strncmp(backend->id, parts->id, parts->id_length) == 0;
 }
 
-int settings_declares(const attn_backend_t *backend, const char *name, size_t length) {
-    attn_param_info_t info = {.struct_size = sizeof info};
-    for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++)
-        if (strlen(info.name) == length && strncmp(info.name, name, length) == 0) return 1;
+static int declared(const attn_backend_t *backend, const char *name, size_t length,
+                    attn_param_info_t *info) {
+    *info = (attn_param_info_t){.struct_size = sizeof *info};
+    for (uint32_t i = 0; attn_backend_param(backend, i, info); i++)
+        if (strlen(info->name) == length && strncmp(info->name, name, length) == 0) return 1;
     return 0;
 }
 
-enum { MOST_NAME = 32 };
-
-/* How many letters to add, drop or change make one name the other (Levenshtein); of long names: many. */
-static size_t distance(const char *name, size_t length, const char *other) {
-    size_t row[MOST_NAME + 1];
-    const size_t width = strlen(other);
-    if (length > MOST_NAME || width > MOST_NAME) return MOST_NAME;
-    for (size_t j = 0; j <= width; j++) row[j] = j;
-    for (size_t i = 1; i <= length; i++) {
-        size_t before = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= width; j++) {
-            const size_t changed = before + (name[i - 1] != other[j - 1]);
-            const size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-            before = row[j];
-            row[j] = changed < least ? changed : least;
-        }
-    }
-    return row[width];
+int settings_declares(const attn_backend_t *backend, const char *name, size_t length) {
+    attn_param_info_t info;
+    return declared(backend, name, length, &info);
 }
 
-/* "did you mean block?", or where to look. */
-static const char *advise(const assignment_t *parts, const attn_context_t *context,
-                          const selection_t *selection, char text[PARAMETER_TEXT]) {
+/* Whether --set is for this backend. */
+static int concerns(const assignment_t *parts, const attn_backend_t *backend) {
+    return !parts->id || is_for(parts, backend);
+}
+
+static int unknown_id(const assignment_t *parts, const attn_context_t *context,
+                      const selection_t *selection) {
+    meant_t meant = meant_begin(parts->id, parts->id_length);
+    char advice[MEANT_TEXT];
+    for (int i = 0; i < selection->count; i++)
+        meant_try(&meant, attn_backend_at(context, selection->indices[i])->id);
+    return cli_complain(CLI_USAGE, "--set: '%.*s' is not one of the backends that run%s",
+                        (int)parts->id_length, parts->id, meant_advice(&meant, "", NULL, advice));
+}
+
+/* `alone`: the one backend that could have it; NULL where there are several. */
+static int unknown_name(const assignment_t *parts, const attn_context_t *context,
+                        const selection_t *selection, const attn_backend_t *alone) {
     attn_param_info_t info = {.struct_size = sizeof info};
-    size_t nearest = parts->name_length < 6 ? 2 : 3; /* beyond that it is another word */
-    snprintf(text, PARAMETER_TEXT, "see attn list");
+    meant_t meant = meant_begin(parts->name, parts->name_length);
+    char advice[MEANT_TEXT];
     for (int i = 0; i < selection->count; i++) {
         const attn_backend_t *backend = attn_backend_at(context, selection->indices[i]);
-        if (parts->id && !is_for(parts, backend)) continue;
-        for (uint32_t k = 0; attn_backend_param(backend, k, &info); k++) {
-            const size_t found = distance(parts->name, parts->name_length, info.name);
-            if (found >= nearest) continue;
-            nearest = found;
-            snprintf(text, PARAMETER_TEXT, "did you mean %.64s?", info.name);
-        }
+        if (!concerns(parts, backend)) continue;
+        for (uint32_t k = 0; attn_backend_param(backend, k, &info); k++)
+            meant_try(&meant, info.name);
     }
-    return text;
+    meant_advice(&meant, "", "see attn list", advice);
+    if (alone)
+        return cli_complain(CLI_USAGE, "backend '%s' has no parameter '%.*s'%s", alone->id,
+                            (int)parts->name_length, parts->name, advice);
+    return cli_complain(CLI_USAGE, "none of the backends has a parameter '%.*s'%s",
+                        (int)parts->name_length, parts->name, advice);
+}
+
+static int unknown_choice(const attn_param_info_t *info, const char *value) {
+    meant_t meant = meant_begin(value, strlen(value));
+    char advice[MEANT_TEXT], names[256] = "";
+    for (size_t i = 0, used = 0; info->choices[i]; i++) {
+        meant_try(&meant, info->choices[i]);
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
+                                     info->choices[i]);
+    }
+    return cli_complain(CLI_USAGE, "parameter '%s': '%.30s' is not one of %s%s", info->name, value,
+                        names, meant_advice(&meant, "", NULL, advice));
+}
+
+/* A parameter that names one of several things; numbers are the library's to read. */
+static int check_value(const attn_param_info_t *info, const char *value) {
+    if (info->type != ATTN_PARAM_CHOICE) return CLI_OK;
+    for (size_t i = 0; info->choices[i]; i++)
+        if (strcmp(info->choices[i], value) == 0) return CLI_OK;
+    return unknown_choice(info, value);
 }
 
 static int check(const assignment_t *parts, const attn_context_t *context,
                  const selection_t *selection) {
-    char advice[PARAMETER_TEXT];
-    advise(parts, context, selection, advice);
+    attn_param_info_t info;
+    const attn_backend_t *alone = NULL;
+    int concerned = 0, found = 0;
     for (int i = 0; i < selection->count; i++) {
         const attn_backend_t *backend = attn_backend_at(context, selection->indices[i]);
-        if (parts->id && !is_for(parts, backend)) continue;
-        if (settings_declares(backend, parts->name, parts->name_length)) return CLI_OK;
-        if (parts->id || selection->count == 1)
-            return cli_complain(CLI_USAGE, "backend '%s' has no parameter '%.*s' (%s)", backend->id,
-                                (int)parts->name_length, parts->name, advice);
+        if (!concerns(parts, backend)) continue;
+        concerned++;
+        alone = backend;
+        if (!declared(backend, parts->name, parts->name_length, &info)) continue;
+        found++;
+        if (check_value(&info, parts->value)) return CLI_USAGE;
     }
-    if (parts->id)
-        return cli_complain(CLI_USAGE, "--set: '%.*s' is not one of the backends that run",
-                            (int)parts->id_length, parts->id);
-    return cli_complain(CLI_USAGE, "none of the backends has a parameter '%.*s' (%s)",
-                        (int)parts->name_length, parts->name, advice);
+    if (found) return CLI_OK;
+    if (!concerned) return unknown_id(parts, context, selection);
+    return unknown_name(parts, context, selection, concerned == 1 ? alone : NULL);
 }
 
 int settings_check(const settings_t *settings, const attn_context_t *context,

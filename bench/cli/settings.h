@@ -61,9 +61,13 @@ typedef struct selection {
 int settings_select(const attn_context_t *context, const option_texts_t *lists,
                     selection_t *selection);
 
+/** Complain that there is no backend of this name, and say which one was meant; an exit status. */
+int settings_unknown(const attn_context_t *context, const char *id, size_t length);
+
 /**
  * Check that every --set has the form NAME=VALUE or BACKEND.NAME=VALUE, names a backend of the
- * selection, and that a NAME is declared by at least one of them; an exit status.
+ * selection, that a NAME is declared by at least one of them, and that a VALUE is among the choices
+ * where there are some; an exit status.
  */
 int settings_check(const settings_t *settings, const attn_context_t *context,
                    const selection_t *selection);

@@ -4,6 +4,7 @@
 #include "cli/container.h"
 #include "cli/csr.h"
 #include "cli/files.h"
+#include "cli/meant.h"
 #include "cli/npz.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -274,16 +275,22 @@ static int check_given(const sketch_run_t *run) {
     return cli_complain(CLI_USAGE, "--%s: method %s has no such parameter", name, run->method);
 }
 
+static int unknown_method(const char *name) {
+    meant_t meant = meant_begin(name, strlen(name));
+    char advice[MEANT_TEXT];
+    for (int i = 0; i < SKETCHING_METHODS; i++) meant_try(&meant, sketching_names[i]);
+    return cli_complain(CLI_USAGE,
+                        "--method: '%s' is none of gaussian, ams, osnap, leverage, srht, "
+                        "approximate, uniform, deterministic%s",
+                        name, meant_advice(&meant, "", NULL, advice));
+}
+
 static int choose(sketch_run_t *run) {
     attn_error_t error;
     int method = 0;
     while (method < SKETCHING_METHODS && strcmp(run->method, sketching_names[method]) != 0)
         method++;
-    if (method == SKETCHING_METHODS)
-        return cli_complain(CLI_USAGE,
-                            "--method: '%s' is none of gaussian, ams, osnap, leverage, srht, "
-                            "approximate, uniform, deterministic",
-                            run->method);
+    if (method == SKETCHING_METHODS) return unknown_method(run->method);
     run->options.method = (enum sketching_method)method;
     const char *algebra = run->algebra;
     if (strcmp(algebra, "plain") == 0)

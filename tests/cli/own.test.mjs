@@ -342,12 +342,12 @@ describe("wrong arrays by name", () => {
         [
             "an unknown input",
             ["--input=masks=mask.npy"],
-            /no input 'masks'; there are bias, mask, kv_lengths, sinks, slopes, key_scales, value_scales$/m,
+            /no input 'masks'; there are bias, mask, kv_lengths, sinks, slopes, key_scales, value_scales \(did you mean mask\?\)$/m,
         ],
         [
             "an input in capitals",
             ["--input=Mask=mask.npy"],
-            /no input 'Mask'; there are bias, mask, kv_lengths, sinks, slopes, key_scales, value_scales$/m,
+            /no input 'Mask'; there are bias, mask, kv_lengths, sinks, slopes, key_scales, value_scales \(did you mean mask\?\)$/m,
         ],
         ["an output as an input", ["--input=lse=l.npy"], /no input 'lse'; there are bias, mask/],
         ["Q by name", ["--input=query=x.npy"], /no input 'query'; there are bias, mask/],
@@ -426,9 +426,13 @@ describe("wrong arrays by name", () => {
         [
             "an unknown one",
             ["--input=gain=1"],
-            /no input 'gain'; there are gains, field, block_table$/m,
+            /no input 'gain'; there are gains, field, block_table \(did you mean gains\?\)$/m,
         ],
-        ["an unknown output", ["-o", "states=s.npy"], /there are out, state, counts$/m],
+        [
+            "an unknown output",
+            ["-o", "states=s.npy"],
+            /there are out, state, counts \(did you mean state\?\)$/m,
+        ],
         ["one twice", ["--input=gains=1,2,3", "--input=gains=1,2,3"], /'gains' is given twice/],
         ["a name for two files", ["-o", "state=o.npy"], /o\.npy is named for two outputs/],
     ])

@@ -2,6 +2,7 @@
 #include "cli/lab/choose.h"
 
 #include "cli/cli.h"
+#include "cli/meant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,23 +10,27 @@
 /* ---- panels -------------------------------------------------------------------------------------- */
 
 static int unknown_lab(const char *name) {
-    char names[512] = "";
+    char names[512] = "", advice[MEANT_TEXT];
+    meant_t meant = meant_begin(name, strlen(name));
     for (uint32_t i = 0; i < lab_count(); i++) {
         const size_t used = strlen(names);
+        meant_try(&meant, lab_at(i)->name);
         snprintf(names + used, sizeof names - used, "%s, ", lab_at(i)->name);
     }
-    return cli_complain(CLI_USAGE, "unknown lab '%s': there are %sand all of them by 'all'", name,
-                        names);
+    return cli_complain(CLI_USAGE, "unknown lab '%s': there are %sand all of them by 'all'%s", name,
+                        names, meant_advice(&meant, "", NULL, advice));
 }
 
 static int unknown_panel(const lab_t *lab, const char *id, size_t length) {
-    char ids[512] = "";
+    char ids[512] = "", advice[MEANT_TEXT];
+    meant_t meant = meant_begin(id, length);
     for (uint32_t i = 0; i < lab->panel_count; i++) {
         const size_t used = strlen(ids);
+        meant_try(&meant, lab->panels[i].id);
         snprintf(ids + used, sizeof ids - used, "%s%s", i ? ", " : "", lab->panels[i].id);
     }
-    return cli_complain(CLI_USAGE, "lab %s has no panel '%.*s': there are %s", lab->name,
-                        (int)length, id, ids);
+    return cli_complain(CLI_USAGE, "lab %s has no panel '%.*s': there are %s%s", lab->name,
+                        (int)length, id, ids, meant_advice(&meant, "", NULL, advice));
 }
 
 static int add(tasks_t *tasks, const lab_t *lab, const lab_panel_t *panel, uint64_t seed) {
@@ -52,16 +57,18 @@ static int is_first_of_preset(const lab_t *lab, uint32_t panel) {
 }
 
 static int unknown_preset(const lab_t *lab, const char *preset) {
-    char names[512] = "";
+    char names[512] = "", advice[MEANT_TEXT];
+    meant_t meant = meant_begin(preset, strlen(preset));
     for (uint32_t i = 0; i < lab->panel_count; i++) {
         const char *name = lab->panels[i].preset;
         const size_t used = strlen(names);
         if (!name || !is_first_of_preset(lab, i)) continue;
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
+        meant_try(&meant, name);
     }
     if (!names[0]) return cli_complain(CLI_USAGE, "lab %s has no presets", lab->name);
-    return cli_complain(CLI_USAGE, "lab %s has no preset '%s': there are %s", lab->name, preset,
-                        names);
+    return cli_complain(CLI_USAGE, "lab %s has no preset '%s': there are %s%s", lab->name, preset,
+                        names, meant_advice(&meant, "", NULL, advice));
 }
 
 /* The panels of a preset, which is the first panel's where none is named. */

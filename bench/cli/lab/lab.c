@@ -1,6 +1,7 @@
 /* cli/lab/lab.c: `attn lab`: its subcommands. */
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
+#include "cli/meant.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,11 +31,20 @@ static const struct {
     {"export", lab_command_export}, {"solve", lab_command_solve}, {"dump", lab_command_dump},
 };
 
+static int unknown(const char *name) {
+    meant_t meant = meant_begin(name, strlen(name));
+    char advice[MEANT_TEXT];
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        meant_try(&meant, commands[i].name);
+    return cli_complain(CLI_USAGE, "lab: unknown command '%s'%s", name,
+                        meant_advice(&meant, "", "see attn lab --help", advice));
+}
+
 int cli_lab(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name) return cli_complain(CLI_USAGE, "lab: a command is missing (see attn lab --help)");
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return help();
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(name, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
-    return cli_complain(CLI_USAGE, "lab: unknown command '%s' (see attn lab --help)", name);
+    return unknown(name);
 }
