@@ -47,28 +47,21 @@ int array_step(const attn_tensor_t *tensor, int64_t at[4]) {
     return 0;
 }
 
-static float half_to_float(uint16_t half) {
-    const int exponent = half >> 10 & 31, fraction = half & 1023;
-    float size =
-        exponent ? ldexpf((float)(1024 + fraction), exponent - 25) : ldexpf((float)fraction, -24);
-    if (exponent == 31) size = fraction ? NAN : INFINITY;
-    return half & 0x8000 ? -size : size;
-}
-
-static float bf16_to_float(uint16_t half) {
-    const uint32_t bits = (uint32_t)half << 16;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+static int is_half(attn_dtype_t dtype) { return dtype == ATTN_F16 || dtype == ATTN_BF16; }
 
 static void convert(void *to, attn_dtype_t to_dtype, const void *from, attn_dtype_t from_dtype) {
-    const int is_f16 = from_dtype == ATTN_F16;
-    if ((is_f16 || from_dtype == ATTN_BF16) && to_dtype == ATTN_F32) {
+    if (is_half(from_dtype) && to_dtype == ATTN_F32) {
         uint16_t half;
+        float value;
         memcpy(&half, from, sizeof half);
-        const float value = is_f16 ? half_to_float(half) : bf16_to_float(half);
+        attn_to_f32(&value, &half, from_dtype, 1, NULL);
         memcpy(to, &value, sizeof value);
+    } else if (from_dtype == ATTN_F32 && is_half(to_dtype)) {
+        uint16_t half;
+        float value;
+        memcpy(&value, from, sizeof value);
+        attn_from_f32(&half, to_dtype, &value, 1, NULL);
+        memcpy(to, &half, sizeof half);
     } else if (from_dtype == NPY_I32 && to_dtype == ATTN_I64) {
         int32_t narrow;
         memcpy(&narrow, from, sizeof narrow);

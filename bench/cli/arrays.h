@@ -36,8 +36,8 @@ int array_take(array_t *array, const char *path, char *bytes, size_t size,
 
 /**
  * Put `array` into new memory, in C order, after the rows of `before` (NULL: none), as elements of
- * `dtype`: the one they have, or f16 and bf16 as f32, or int32 as int64. An exit status; `path` is for the
- * complaint that there is no memory.
+ * `dtype`: the one they have, or f16 and bf16 as f32, f32 rounded to these, or int32 as int64. An exit status;
+ * `path` is for the complaint that there is no memory.
  */
 int array_copy(array_t *array, const array_t *before, attn_dtype_t dtype, const char *path);
 

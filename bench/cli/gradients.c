@@ -89,6 +89,22 @@ static const attn_tensor_t *tensor_of(trial_t *trial, uint32_t number) {
     return trial->own[number - ATTN_ARRAY_OWN];
 }
 
+/*
+ * A loss's gradient in out's type: programs that keep losses in float32 have no other, as .npy has no bfloat16.
+ * Rounding may not make an infinity of a number.
+ */
+static int round_loss(array_t *array, attn_dtype_t dtype, const char *path) {
+    if (array->tensor.dtype == dtype) return CLI_OK;
+    if (array->tensor.dtype != ATTN_F32 && array_copy(array, NULL, ATTN_F32, path))
+        return CLI_USAGE;
+    const int64_t before = array_nonfinite(array);
+    if (array_copy(array, NULL, dtype, path)) return CLI_USAGE;
+    if (array_nonfinite(array) == before) return CLI_OK;
+    return cli_complain(CLI_USAGE,
+                        "%s: has numbers beyond the largest %s, which out is: scale the loss", path,
+                        dtype == ATTN_F16 ? "float16, 65504" : "bfloat16, 3.39e38");
+}
+
 static int read_loss(array_t *array, const attn_tensor_t *out, const char *path) {
     static const npy_wanted_t wanted = {.types = NPY_FLOATS | NPY_BFLOAT16,
                                         .low = 2,
@@ -102,11 +118,7 @@ static int read_loss(array_t *array, const attn_tensor_t *out, const char *path)
     if (memcmp(array->tensor.shape, out->shape, sizeof out->shape) != 0)
         return cli_complain(CLI_USAGE, "%s: the gradient of out is %s, out itself %s", path,
                             array_shape(array, shape), array_shape(&result, expected));
-    if (array->tensor.dtype == out->dtype) return CLI_OK;
-    if (out->dtype != ATTN_F32)
-        return cli_complain(CLI_USAGE, "%s: must be %s, as out is", path,
-                            out->dtype == ATTN_F16 ? "float16" : "bfloat16");
-    return array_copy(array, NULL, ATTN_F32, path);
+    return round_loss(array, out->dtype, path);
 }
 
 /* Room for an array like another. */
