@@ -23,6 +23,7 @@ set(rooms
     "plugins/softmax: ieee attn flash stream"
     "plugins/sparse: ieee attn flash simd stream"
     "plugins/template: attn"
+    "plugins/template/simd: attn simd"
     "bench/algebra: algebra"
     "bench/sketching: sketching algebra attn measure simd sketch"
     "bench/measure: measure attn simd"

@@ -2,9 +2,16 @@
 // tests/plugin/broken.c is found by the check that is meant for it.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
 
 import { assertRefused, attn, isWasi, plugin, succeed } from "./command.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
 
 const CHECKS = "runs guards strides corners batch again threads hidden streams gradients told";
 const broken = process.env.ATTN_BROKEN_PLUGINS?.split(",");
@@ -35,6 +42,26 @@ test("the template passes", { skip: (!plugin || isWasi) && "no plugin to load" }
     const found = verdicts(succeed(["check", "org.libattn.template", "--plugin", plugin]));
     assert.deepEqual(skipped(found), ["streams"]);
     assert.match(found.streams.rest, /has no streams/);
+});
+
+/* By the command of its manual, for this machine. */
+test("the template by vectors passes", { skip: (!plugin || isWasi) && "no plugin to load" }, () => {
+    const folder = mkdtempSync(join(tmpdir(), "attn-plugin-"));
+    try {
+        const made = join(folder, "simd.so");
+        const sources = ["simd.c", "--kernels", "row.c"];
+        execFileSync(join(root, "wasm/toolchain/build-plugin.sh"), [...sources, "-o", made], {
+            cwd: join(root, "plugins/template/simd"),
+        });
+        for (const more of [[], ["--cpu", "scalar"]]) {
+            const found = verdicts(
+                succeed(["check", "org.libattn.template.simd", "--plugin", made, ...more]),
+            );
+            assert.deepEqual(skipped(found), ["corners", "streams", "gradients", "told"]);
+        }
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
 });
 
 describe("a fault is found by its check", { skip }, () => {

@@ -32,6 +32,26 @@ const bytes = readFileSync(file);
 const TEMPLATE = "org.libattn.template";
 const builds = BUILDS.filter((name) => name !== "threads");
 
+test("a plugin whose kernels are compiled for each instruction set", async () => {
+    const kernels = ["--kernels", join(root, "plugins/template/simd/row.c")];
+    const made = readFileSync(build("simd", "plugins/template/simd/simd.c", ...kernels));
+    const attn = await init(moduleBytes("simd"));
+    await attn.loadPlugin(made);
+    await attn.loadPlugin(bytes);
+    const problem = makeProblem({ heads: 3, queries: 7, keys: 19, dim: 5, valueDim: 11 });
+    const { query, key, value, sizes } = problem;
+    const options = { ...sizes, params: { width: 3 } };
+    const answer = (backend) => attn.attention(query, key, value, { ...options, backend });
+    // Both weigh by the same formula; this one in f32, so that tests/plugin/simd.c has its error bound: less than
+    // 2^-24 of 2 * (4 * 6.4 + 4) + 2 * 19 + 1 roundings, of values whose sizes are at most the largest.
+    const largest = value.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+    const allowed = 99 * 2 ** -24 * largest;
+    const [actual, expected] = ["org.libattn.template.simd", TEMPLATE].map(answer);
+    assert.equal(actual.length, 3 * 7 * 11);
+    actual.forEach((x, i) => assert.ok(Math.abs(x - expected[i]) <= allowed, `${i}: ${x}`));
+    assert.equal(attn.plan({ ...options, backend: "org.libattn.template.simd" }).kernel, "wasm128");
+});
+
 const isError = (code, message) => (error) => {
     assert.ok(error instanceof AttnError, error.stack);
     assert.equal(error.code, `ATTN_ERROR_${code}`);
