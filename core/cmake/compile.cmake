@@ -21,6 +21,20 @@ target_compile_definitions(attn_options INTERFACE ATTN_COMPACT=$<BOOL:${ATTN_COM
                                                   ATTN_LSH=$<BOOL:${ATTN_LSH}>
                                                   ATTN_QUANTISED=$<BOOL:${ATTN_QUANTISED}>
                                                   ATTN_EMULATE_AVX512=$<BOOL:${ATTN_EMULATE_AVX512}>)
+# Names of sources, in assertions and in what is built for debugging, begin at the top of the sources: nothing that is
+# built tells where. Only what coverage and clang's sanitizers say has the whole names. Also for targets without
+# attn_options.
+include(CheckCCompilerFlag)
+check_c_compiler_flag(-fmacro-prefix-map=a=b ATTN_HAS_PREFIX_MAPS)
+if(ATTN_HAS_PREFIX_MAPS)
+  set(tops ${PROJECT_BINARY_DIR}=build ${PROJECT_SOURCE_DIR}/=)
+  if(ATTN_SIMDE_INCLUDE)
+    list(APPEND tops ${ATTN_SIMDE_INCLUDE}/=)
+  endif()
+  foreach(top IN LISTS tops)
+    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fdebug-prefix-map=${top};-fmacro-prefix-map=${top}>")
+  endforeach()
+endif()
 if(ATTN_SANITIZE)
   set(checked $<NOT:$<BOOL:$<TARGET_PROPERTY:ATTN_UNCHECKED>>>)
   target_compile_options(attn_options INTERFACE $<${checked}:-fsanitize=address,undefined>
