@@ -123,6 +123,9 @@ function(attn_add_kernels target file)
       # Kernels are inlined: what the sanitizer would say of each of a hundred thousand places takes longer to
       # load than most programs take to run. They trap; ASAN_OPTIONS=handle_sigill=1 says where.
       target_compile_options(${object} PRIVATE -fsanitize-undefined-trap-on-error)
+      if(CMAKE_C_COMPILER_ID MATCHES Clang) # it optimises around checks for ten times as long as it compiles
+        target_compile_options(${object} PRIVATE -O0)
+      endif()
     endif()
     if(ATTN_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL GNU)
       # Before 12.4 the frames that it takes from a heap, to find what is used after a return, are not

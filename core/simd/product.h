@@ -126,8 +126,9 @@ ATTN_INLINE void product_tile_(int tile_rows, int vectors, int64_t r, int64_t c,
                                const float *factors, int64_t rows, product_ahead_t *ahead) {
     product_sums_t sums;
     product_zero_(tile_rows, vectors, sums);
-    product_add_(tile_rows, vectors, sums, left + r * left_stride, left_stride, 1, right + c,
-                 right_stride, depth, ahead);
+    if (depth > 0) /* else there may be no arrays */
+        product_add_(tile_rows, vectors, sums, left + r * left_stride, left_stride, 1, right + c,
+                     right_stride, depth, ahead);
     ATTN_UNROLL
     for (int i = 0; i < tile_rows; i++) {
         if (r + i >= rows) break;
@@ -202,8 +203,9 @@ ATTN_INLINE void product_chunk_tile_(int tile_rows, int vectors, int64_t r, int6
     product_sums_t sums;
     const int64_t stride = chunk->stride;
     product_zero_(tile_rows, vectors, sums);
-    product_add_(tile_rows, vectors, sums, chunk->queries + r, 1, stride, chunk->state + c,
-                 chunk->state_stride, chunk->depth, ahead);
+    if (chunk->depth > 0) /* else there may be no state */
+        product_add_(tile_rows, vectors, sums, chunk->queries + r, 1, stride, chunk->state + c,
+                     chunk->state_stride, chunk->depth, ahead);
     if (chunk->scores) {
         const float *scores = chunk->scores + r, *values = chunk->values + c;
         product_add_(tile_rows, vectors, sums, scores, 1, stride, values, chunk->values_stride, r,

@@ -182,7 +182,7 @@ void typed_set(typed_t *array, int64_t batch, int64_t head, int64_t row, int64_t
     const uint16_t half = t->dtype == ATTN_F16 || t->dtype == ATTN_BF16
                               ? half_bits(value, fraction_bits(t->dtype))
                               : 0;
-    const int64_t whole = isfinite(value) ? (int64_t)nearbyint(value) : 0;
+    const int64_t whole = isfinite(value) ? (int64_t)nearbyint(clamp(value, 0x1p62)) : 0;
     const signed char byte = (signed char)clamp((double)whole, 127);
     const void *from = &byte;
     if (t->dtype == ATTN_F32) from = &single;
