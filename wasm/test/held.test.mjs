@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { patience } from "./patience.mjs";
 
 /** What a script writes that drops things and has garbage collected. */
 async function outputOf(script, env = {}) {
@@ -16,7 +17,11 @@ async function outputOf(script, env = {}) {
         }
         ${script}`;
     const node = ["--expose-gc", "--input-type=module", "--eval", code];
-    const options = { cwd: import.meta.dirname, timeout: 60_000, env: { ...process.env, ...env } };
+    const options = {
+        cwd: import.meta.dirname,
+        timeout: patience,
+        env: { ...process.env, ...env },
+    };
     return promisify(execFile)(process.execPath, node, options);
 }
 

@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { AttnError, lab, labs } from "libattn/labs";
+import { patience } from "./patience.mjs";
 
 const run = promisify(execFile);
 const small = ["separation", { trials: 10 }, { panel: "7b", seed: 7 }];
@@ -93,7 +94,7 @@ test("workers, the order and the other points make no difference; the seed does"
     assert.notDeepEqual(other.rows, rows);
 });
 
-test("a signal stops a run at once, and keeps what had come", { timeout: 20_000 }, async () => {
+test("a signal stops a run at once, and keeps what had come", { timeout: patience }, async () => {
     const controller = new AbortController();
     const reason = new Error("enough");
     let points = 0;
@@ -173,7 +174,7 @@ test("a process ends by itself", async () => {
         await lab("separation", { trials: 0 }).catch((error) => console.log(rows.length, error.code));`;
     const node = ["--input-type=module", "--eval", code];
     const folder = fileURLToPath(new URL("..", import.meta.url));
-    const { stdout } = await run(process.execPath, node, { cwd: folder, timeout: 20_000 });
+    const { stdout } = await run(process.execPath, node, { cwd: folder, timeout: patience });
     assert.equal(stdout, "10 ATTN_ERROR_RANGE\n");
 });
 

@@ -9,6 +9,7 @@ import { init as initNative } from "../js/native.js";
 import { AttnError, init } from "../js/node.js";
 import { shareOf } from "./share.mjs";
 import { assertClose, exactAttention, makeProblem, moduleBytes } from "./support.mjs";
+import { patience } from "./patience.mjs";
 
 /** The library together with its memory, which the interface does not show. */
 async function open() {
@@ -198,7 +199,9 @@ test("a process that uses the library ends by itself", async () => {
     const one = Float32Array.of(1);
     console.log(plan.run({ query: one, key: one, value: one }).out[0]);`;
     const node = ["--input-type=module", "--eval", script];
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, node, { timeout: 5000 });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, node, {
+        timeout: patience,
+    });
     assert.equal(stdout, "1\n");
     assert.equal(stderr, "");
 });

@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { shareOf } from "./share.mjs";
+import { patience } from "./patience.mjs";
 
 const entry = new URL("../js/native.js", import.meta.url).href;
 
@@ -17,7 +18,7 @@ async function run(code, ...flags) {
         ${code}`;
     const node = [...flags, "--input-type=module", "--eval", script];
     const { stdout, stderr } = await promisify(execFile)(process.execPath, node, {
-        timeout: 120_000,
+        timeout: patience,
     });
     assert.equal(stderr, "");
     return stdout;

@@ -13,6 +13,7 @@ import { init as initSoftmax } from "libattn/softmax";
 import { init as initWorker } from "libattn/worker";
 import { init as initSmall } from "../dist/softmax.js";
 import { assertClose, exactAttention, libraries, makeProblem, moduleBytes } from "./support.mjs";
+import { patience } from "./patience.mjs";
 
 const { query, key, value, sizes } = makeProblem({ heads: 2, queries: 4, keys: 6, dim: 8 }, 1);
 const mask = Uint8Array.from({ length: 24 }, (_, i) => i % 3);
@@ -222,7 +223,7 @@ for (const entry of ["", "/native", "/softmax", "/inline", "/worker", "/labs"]) 
             }`;
         const node = ["--input-type=module", "--eval", script];
         const { stdout } = await promisify(execFile)(process.execPath, node, {
-            ...{ cwd: import.meta.dirname, timeout: 30000 },
+            ...{ cwd: import.meta.dirname, timeout: patience },
         });
         const lines = stdout.trim().split("\n");
         if (entry === "/labs") return assert.deepEqual(lines, ["9"]);

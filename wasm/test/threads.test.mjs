@@ -1,10 +1,11 @@
 /* Threads: the same numbers as without, processes that end, threads that do. */
 import assert from "node:assert/strict";
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { init } from "libattn";
 import { libraries, makeProblem } from "./support.mjs";
+import { patience } from "./patience.mjs";
 
 test("results do not depend on how many threads there are", async () => {
     const { query, key, value, sizes } = makeProblem(
@@ -60,43 +61,12 @@ for (const end of ["attn.dispose();", ""]) {
             console.log(attn.attention(x, x, x, { heads: 4, dim: 16 })[0]);
             ${end}`;
         const node = ["--input-type=module", "--eval", script];
-        const options = { timeout: 10000 };
+        const options = { timeout: patience };
         const { stdout, stderr } = await promisify(execFile)(process.execPath, node, options);
         assert.equal(stdout, "1\n");
         assert.equal(stderr, "");
     });
 }
-
-/* Segments of one head wait for those before. Who waits without sleeping takes the processor from who works. */
-const timing = `
-    import { init } from ${JSON.stringify(entry)};
-    const [dim, queries] = [32, 65536];
-    const x = Float32Array.from({ length: queries * dim }, (_, i) => Math.cos(i));
-    async function best(threads) {
-        const attn = await init(null, { build: "threads", threads });
-        const plan = attn.plan({ backend: "linear", queries, dim, causal: true });
-        let least = Infinity;
-        for (let i = 0; i < 5; i++) {
-            const start = performance.now();
-            plan.run({ query: x, key: x, value: x });
-            least = Math.min(least, performance.now() - start);
-        }
-        attn.dispose();
-        return least;
-    }
-    console.log(JSON.stringify([await best(1), await best(4)]));`;
-
-const hasTaskset = spawnSync("taskset", ["-c", "0", "true"]).status === 0;
-test(
-    "four threads on one core do not take as long as if each did all",
-    { skip: !hasTaskset },
-    async () => {
-        const node = [process.execPath, "--input-type=module", "--eval", timing];
-        const { stdout } = await promisify(execFile)("taskset", ["-c", "0", ...node]);
-        const [one, four] = JSON.parse(stdout);
-        assert.ok(four < 4 * one, `${four} ms with four threads, ${one} ms with one`);
-    },
-);
 
 test("without shared memory there is a typed error", async () => {
     const { SharedArrayBuffer } = globalThis;

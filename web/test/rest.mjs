@@ -4,7 +4,7 @@
  */
 
 /** Only to end a test that hangs, however busy the machine is: milliseconds. */
-export const patience = 300_000;
+export { patience } from "../../wasm/test/patience.mjs";
 
 /** What is put off for longer, a page does not wait for: a button that says what it did, a file that is let go. */
 const longestPause = 1000; // milliseconds
