@@ -6,6 +6,7 @@
 typedef struct slot {
     flash_head_t head;
     float *copies[FLASH_SEGMENTS];
+    attn_range_t seen; /* panels of its keys that some query sees */
 } slot_t;
 
 /* The workspace: the heads in flight, each with its packed keys and values, all and gathered, and what its
@@ -176,7 +177,7 @@ typedef struct run {
     workspace_t space;
     flash_units_t units;
     int64_t lines, panels, tasks; /* of a unit */
-    int64_t in_place;             /* panels of its keys where they are */
+    attn_range_t in_place;        /* panels of keys where they are: those of all units in flight */
     int64_t round;                /* of buckets */
 } run_t;
 
@@ -217,22 +218,45 @@ static void choose_values(const flash_plan_t *plan, slot_t *slot, int s) {
     segment->values_stride = values_stride(&plan->problem);
 }
 
-/* How many panels of a segment are packed: the keys where they are only if queries, or scores, read them. */
-static int64_t packed_count(const run_t *run, int s) {
+/* Keys that some query of a unit sees by position: the first ones see the first, the last ones the last. */
+static attn_range_t seen_keys(const attn_head_t *head) {
+    const attn_problem_t *problem = head->problem;
+    attn_range_t seen = {.first = problem->keys, .last = 0};
+    for (int64_t b = 0; b < head->batches; b++) {
+        const int64_t keys = attn_keys_of(problem, head->io, head->batch + b);
+        int64_t first, last, unused;
+        attn_key_range(problem, keys, 0, &first, &unused);
+        attn_key_range(problem, keys, problem->queries - 1, &unused, &last);
+        seen.first = attn_min(seen.first, first);
+        seen.last = attn_max(seen.last, last);
+    }
+    return seen;
+}
+
+/* The panels of a unit's keys, where they are, that are packed: those that queries read, and all where scores do. */
+static attn_range_t seen_panels(const run_t *run, const attn_head_t *head) {
     const attn_pattern_t *pattern = run->plan->pattern;
     const attn_io_t *io = run->io;
-    const int reads_all = ATTN_COMPACT || !pattern || pattern->in_place || io->scores.data ||
-                          !io->value.data; /* weights alone */
-    return s == FLASH_ALL && !reads_all ? 0 : panel_count(run->plan, s);
+    const int64_t panel = run->plan->kernels->panel;
+    const int is_read = ATTN_COMPACT || !pattern || pattern->in_place || io->scores.data ||
+                        !io->value.data; /* weights alone */
+    if (!is_read) return (attn_range_t){0, 0};
+    if (io->scores.data) return (attn_range_t){0, panel_count(run->plan, FLASH_ALL)};
+    const attn_range_t keys = seen_keys(head);
+    if (keys.first >= keys.last) return (attn_range_t){0, 0};
+    return (attn_range_t){keys.first / panel, (keys.last - 1) / panel + 1};
 }
 
 static void pack_task(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
-    const flash_head_t *head = &run->space.slots[task / run->panels].head;
-    const int64_t panel = task % run->panels;
-    const int gathered = !ATTN_SMALL && panel >= run->in_place;
-    run->plan->kernels->pack(&head->head, &head->segments[gathered],
-                             gathered ? panel - run->in_place : panel,
+    const slot_t *slot = &run->space.slots[task / run->panels];
+    const flash_head_t *head = &slot->head;
+    const int64_t in_place = run->in_place.last - run->in_place.first;
+    const int64_t number = task % run->panels;
+    const int gathered = !ATTN_SMALL && number >= in_place;
+    const int64_t panel = gathered ? number - in_place : run->in_place.first + number;
+    if (!gathered && (panel < slot->seen.first || panel >= slot->seen.last)) return;
+    run->plan->kernels->pack(&head->head, &head->segments[gathered], panel,
                              run->space.scratch + worker * run->space.scratch_size);
 }
 
@@ -246,6 +270,7 @@ static attn_buckets_t buckets_of(const flash_head_t *head, int64_t query_head) {
 static void take_head(const run_t *run, slot_t *slot, int64_t number) {
     flash_head_t *head = &slot->head;
     head->head = attn_unit(run->plan, run->io, run->units, number);
+    slot->seen = seen_panels(run, &head->head);
     for (int s = 0; s < segment_count(run->plan); s++) choose_values(run->plan, slot, s);
 #if ATTN_BUCKETS
     if (rounds_of(run->plan))
@@ -257,10 +282,16 @@ static void take_head(const run_t *run, slot_t *slot, int64_t number) {
 
 /* Units from number `first` on. */
 static void pack_heads(run_t *run, int64_t first, int64_t count) {
-    run->in_place = run->panels = packed_count(run, FLASH_ALL);
-    if (segment_count(run->plan) > 1) run->panels += packed_count(run, FLASH_GATHERED);
-    for (int64_t i = 0; i < count; i++) take_head(run, &run->space.slots[i], first + i);
-    attn_host_parallel_for(run->plan->host, count * run->panels, pack_task, run);
+    attn_range_t *all = &run->in_place;
+    for (int64_t i = 0; i < count; i++) {
+        slot_t *slot = &run->space.slots[i];
+        take_head(run, slot, first + i);
+        all->first = i ? attn_min(all->first, slot->seen.first) : slot->seen.first;
+        all->last = i ? attn_max(all->last, slot->seen.last) : slot->seen.last;
+    }
+    run->panels = all->last - all->first;
+    if (segment_count(run->plan) > 1) run->panels += panel_count(run->plan, FLASH_GATHERED);
+    if (run->panels) attn_host_parallel_for(run->plan->host, count * run->panels, pack_task, run);
 }
 
 /* ---- attending -------------------------------------------------------------------------------- */

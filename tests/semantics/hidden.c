@@ -9,6 +9,8 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Decoding, decoding several rows, a head's tile and more than a task. */
 static const int64_t QUERIES[] = {1, 5, 23, 130};
@@ -243,6 +245,55 @@ static void lowest_bias(void **state) {
     attn_context_destroy(context);
 }
 
+/* ---- work ---------------------------------------------------------------------------------------- */
+
+/* Bytes of its workspace that a run changes. */
+static uint64_t touched_bytes(const attn_context_t *context, const attn_problem_t *problem) {
+    attn_plan_t *plan = fixture_plan(context, "softmax", problem, "");
+    arrays_t arrays = arrays_create(problem, LAYOUT_BHND, 0);
+    int64_t lengths[2] = {5, 40};
+    if (problem->inputs & ATTN_INPUT_KV_LENGTHS)
+        arrays.io.kv_lengths = attn_tensor_lengths(lengths, problem->batch);
+    arrays_give_workspace(&arrays, plan);
+    const uint64_t size = arrays.io.workspace_size;
+    unsigned char *before = malloc(size);
+    assert_non_null(before);
+    memcpy(before, arrays.io.workspace, size);
+    arrays_run(&arrays, plan); /* gives it another one, filled alike */
+    const unsigned char *space = arrays.io.workspace;
+    uint64_t touched = 0;
+    for (uint64_t i = 0; i < size; i++) touched += space[i] != before[i];
+    free(before);
+    arrays_destroy(&arrays);
+    attn_plan_destroy(plan);
+    return touched;
+}
+
+/* Keys that no query sees by position or length are not packed either: of longer sequences a run has no more work. */
+static void unseen_keys_cost_nothing(void **state) {
+    (void)state;
+    enum { QUERIES_PACKED = 70, SHORT = 256, LONG = 2048, DIM = 16 };
+    attn_context_t *context = fixture_context(1);
+    for (int way = 0; way < 3; way++) {
+        uint64_t touched[2];
+        for (int i = 0; i < 2; i++) {
+            attn_problem_t problem =
+                fixture_problem(2, 1, QUERIES_PACKED, i ? LONG : SHORT, DIM, DIM);
+            if (way == 0) problem.causal = ATTN_CAUSAL_TOP_LEFT;
+            if (way == 1) problem.past = problem.keys - 100, problem.window_left = 9;
+            if (way == 1) problem.window_right = 3;
+            if (way == 2) problem.inputs = ATTN_INPUT_KV_LENGTHS;
+            touched[i] = touched_bytes(context, &problem);
+        }
+        /* A panel more where a window begins elsewhere in one; a quarter of all that are hidden is too many. */
+        const uint64_t hidden = (LONG - SHORT) * DIM * sizeof(float);
+        if (touched[1] > touched[0] + hidden / 4)
+            fail_msg("way %d: %" PRIu64 " bytes of workspace, %" PRIu64 " with more hidden keys",
+                     way, touched[0], touched[1]);
+    }
+    attn_context_destroy(context);
+}
+
 SEMANTICS_MAIN(cmocka_unit_test(unseen_by_all), cmocka_unit_test(seen_by_some),
                cmocka_unit_test(rows_that_see_nothing), cmocka_unit_test(scales_past_the_length),
-               cmocka_unit_test(lowest_bias))
+               cmocka_unit_test(lowest_bias), cmocka_unit_test(unseen_keys_cost_nothing))
