@@ -56,6 +56,9 @@ const TYPES = {
     i64: /^IntegerArray \| Shaped<IntegerArray> \|/,
 };
 
+/* Of outputs a type parameter tells which of them a call gets; those of lse and scores are asked for by Asking. */
+const OUTPUTS = { out: /^Out \|/, lse: /^Lse \|/, scores: /^Scores \|/ };
+
 test("every array is an option, of its type, and may be left out where it may be", () => {
     const [run, inputs, out] = ["RunOptions", "InputArrays", "RunArrays"].map(membersOf);
     for (const { name, role, presence, dtype } of ARRAYS) {
@@ -65,7 +68,7 @@ test("every array is an option, of its type, and may be left out where it may be
         assert.ok(member?.documented, name);
         assert.equal(member.isOptional, presence !== "required" || role === "output", name);
         if (role === "input") assert.match(member.type, TYPES[dtype], name);
-        else assert.match(member.type, name === "out" ? /^Out \|/ : /^boolean \| Floats \|/, name);
+        else assert.match(member.type, OUTPUTS[name], name);
     }
 });
 
@@ -74,6 +77,8 @@ test("the names of inputs, and the results, are those that are declared", () => 
     const { type } = statements.find((node) => node.name?.text === "InputName");
     const names = named.map(({ name }) => `"${name}"`).join(" | ");
     assert.equal(type.getText().replace(/\s+/g, " "), `${names} | keyof OwnInputs`);
+    const asking = statements.find((node) => node.name?.text === "Asking");
+    assert.match(asking.type.getText(), /^boolean \| Floats$/);
     const outputs = ARRAYS.filter(({ role }) => role === "output").map(({ name }) => name);
     assert.deepEqual([...membersOf("RunResult").keys()], [...outputs, "degenerateRows"]);
 });
