@@ -1,10 +1,10 @@
 /*
  * attn/arrays.h: the arrays of a run, declared as data.
  *
- * Everything that handles a run's arrays (the library's checks, the command line, the bindings, the
- * JavaScript package and its types) goes through these declarations: those of attn_io_t's own members,
- * the list ATTN_ARRAYS, and behind them those that a backend declares by `attn.inputs/1`. So an array is
- * added in one place.
+ * Everything that handles a run's arrays (the library's checks, the command line, the bindings,
+ * the JavaScript package and its types) goes through these declarations: those of attn_io_t's
+ * own members, the list ATTN_ARRAYS, and behind them those that a backend declares by
+ * `attn.inputs/1`. So an array is added in one place.
  */
 #ifndef ATTN_ARRAYS_H
 #define ATTN_ARRAYS_H
@@ -74,10 +74,10 @@ typedef struct attn_array_info {
     uint64_t feature; /**< what a backend needs for it (enum attn_feature_bits); own ones: 0 */
     const char *name; /**< lower case, digits, '_': --kv-lengths, kvLengths */
     const char *help; /**< one line */
-    /** Of an own input that is NAMED: 1 << ATTN_ARRAY_QUERY, _KEY, _VALUE or several: those which runs of a
-     *  problem that names it must not bring (their `data` is NULL; the sizes are the problem's). Where
-     *  several arrays stand for one together, each has its bit, and the plan refuses a problem that names
-     *  some of them alone. Streams of such a problem are refused. */
+    /** Of an own input that is NAMED: 1 << ATTN_ARRAY_QUERY, _KEY, _VALUE or several: those which
+     *  runs of a problem that names it must not bring (their `data` is NULL; the sizes are the
+     *  problem's). Where several arrays stand for one together, each has its bit, and the plan
+     *  refuses a problem that names some of them alone. Streams of such a problem are refused. */
     uint64_t replaces;
 } attn_array_info_t;
 

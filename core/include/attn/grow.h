@@ -1,14 +1,16 @@
 /*
  * attn/grow.h: structs that grow.
  *
- * A struct that begins with `struct_size` is only ever appended to, so that host, plugins and programs of
- * different minor versions understand each other. Whoever takes one from the other side copies it with
- * attn_struct_read(): what it lacks is zero, which is the default of every field, and what is newer than
- * the reader and not zero is refused, as ignoring it could make the result wrong. Whoever fills one for
- * the other side writes no more than that has room for: attn_struct_write().
+ * A struct that begins with `struct_size` is only ever appended to, so that host, plugins and
+ * programs of different minor versions understand each other. Whoever takes one from the other
+ * side copies it with attn_struct_read(): what it lacks is zero, which is the default of every
+ * field, and what is newer than the reader and not zero is refused, as ignoring it could make
+ * the result wrong. Whoever fills one for the other side writes no more than that has room for:
+ * attn_struct_write().
  *
- * A field never goes into what was padding (there it would be garbage of older callers): structs end
- * with `reserved` where their size would not be a multiple of their alignment, 32-bit builds too.
+ * A field never goes into what was padding (there it would be garbage of older callers): structs
+ * end with `reserved` where their size would not be a multiple of their alignment, 32-bit builds
+ * too.
  */
 #ifndef ATTN_GROW_H
 #define ATTN_GROW_H
@@ -27,9 +29,10 @@ static inline uint32_t attn_struct_size(const void *from) {
 }
 
 /**
- * Copy the struct `from`, which says its own size, to the one at `to`, which has `size` bytes and then says
- * so; `first` is the size that its first version had. Returns 0, with `to` zeroed, when `from` is smaller
- * than that or not believable, or when it has something not zero behind `size`.
+ * Copy the struct `from`, which says its own size, to the one at `to`, which has `size` bytes
+ * and then says so; `first` is the size that its first version had. Returns 0, with `to` zeroed,
+ * when `from` is smaller than that or not believable, or when it has something not zero behind
+ * `size`.
  */
 static inline int attn_struct_read(void *to, uint32_t size, const void *from, uint32_t first) {
     const uint32_t given = attn_struct_size(from);
@@ -44,8 +47,9 @@ static inline int attn_struct_read(void *to, uint32_t size, const void *from, ui
 }
 
 /**
- * Copy `from`, of `size` bytes, to the struct `to`: as much as that says it has room for, without its
- * struct_size. Returns 0, and writes nothing, where that is less than `first`, or not believable.
+ * Copy `from`, of `size` bytes, to the struct `to`: as much as that says it has room for,
+ * without its struct_size. Returns 0, and writes nothing, where that is less than `first`, or
+ * not believable.
  */
 static inline int attn_struct_write(void *to, const void *from, uint32_t size, uint32_t first) {
     const uint32_t room = attn_struct_size(to);
@@ -55,7 +59,8 @@ static inline int attn_struct_write(void *to, const void *from, uint32_t size, u
     return 1;
 }
 
-/** Whether the struct at `pointer` has the field at all, for one that may be older than this header. */
+/** Whether the struct at `pointer` has the field at all, for one that may be older than this
+ *  header. */
 #define ATTN_STRUCT_HAS(pointer, field)                                                            \
     ((size_t)((const char *)(&(pointer)->field + 1) - (const char *)(pointer)) <=                  \
      (pointer)->struct_size)

@@ -1,6 +1,7 @@
 /*
- * attn/line.h: text of any origin as one line of UTF-8 that a terminal shows as it is. What is no part of
- * such a line is escaped: control characters, ends of lines, and bytes that are not UTF-8.
+ * attn/line.h: text of any origin as one line of UTF-8 that a terminal shows as it is. What is
+ * no part of such a line is escaped: control characters, ends of lines, and bytes that are not
+ * UTF-8.
  */
 #ifndef ATTN_LINE_H
 #define ATTN_LINE_H
@@ -12,7 +13,8 @@
 extern "C" {
 #endif
 
-/** Bytes of the UTF-8 character that the terminated `text` begins with (RFC 3629), 1 to 4; 0 for none. */
+/** Bytes of the UTF-8 character that the terminated `text` begins with (RFC 3629), 1 to 4; 0 for
+ *  none. */
 static inline uint32_t attn_utf8_length(const char *text) {
     const unsigned char first = (unsigned char)text[0], second = first ? (unsigned char)text[1] : 0;
     const uint32_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
@@ -25,7 +27,8 @@ static inline uint32_t attn_utf8_length(const char *text) {
     return length;
 }
 
-/** Whether a character of this many bytes moves a cursor or ends a line: C0, DEL, C1, U+2028, U+2029. */
+/** Whether a character of this many bytes moves a cursor or ends a line: C0, DEL, C1, U+2028,
+ *  U+2029. */
 static inline int attn_is_control(const char *text, uint32_t length) {
     const unsigned char *at = (const unsigned char *)text;
     if (length == 1) return at[0] < 0x20 || at[0] == 0x7F;
@@ -34,9 +37,9 @@ static inline int attn_is_control(const char *text, uint32_t length) {
 }
 
 /**
- * Write `text` into `line`, which has room for `room` bytes, at least 1, and is no part of it. Control
- * characters and bytes that are not UTF-8 become an x behind a backslash and two digits, each byte of them; what does not fit is left out, whole
- * characters and escapes at a time.
+ * Write `text` into `line`, which has room for `room` bytes, at least 1, and is no part of it.
+ * Control characters and bytes that are not UTF-8 become an x behind a backslash and two digits,
+ * each byte of them; what does not fit is left out, whole characters and escapes at a time.
  */
 static inline void attn_line(char *line, size_t room, const char *text) {
     size_t used = 0;

@@ -1,13 +1,15 @@
 /*
- * attn/oracle_linear.h: linear attention in double precision and plain C, token by token, straight from
- * the recurrences: the truth for all feature maps and rules of the backend `linear`. Part of attn::oracle.
+ * attn/oracle_linear.h: linear attention in double precision and plain C, token by token,
+ * straight from the recurrences: the truth for all feature maps and rules of the backend
+ * `linear`. Part of attn::oracle.
  *
  *     S_t = A_t S_{t-1} + phi(k_t) u_t^T,   z_t = A_t z_{t-1} + phi(k_t),   A_t = diag(exp(decay_t)) or I
  *     u_t = v_t, or with a delta rule beta_t (v_t - (A_t S_{t-1})^T phi(k_t))
  *     o_i = phi(q_i)^T S_t / phi(q_i)^T z_t, or without a normaliser phi(q_i)^T S_t,
  *
- * t being the last key that query i sees. (Rules: ONNX LinearAttention; arXiv:2312.06635, 2406.06484,
- * 2412.06464.) Beside each number stands how far a computation in float may be from it.
+ * t being the last key that query i sees. (Rules: ONNX LinearAttention; arXiv:2312.06635,
+ * 2406.06484, 2412.06464.) Beside each number stands how far a computation in float may be from
+ * it.
  */
 #ifndef ATTN_ORACLE_LINEAR_H
 #define ATTN_ORACLE_LINEAR_H
@@ -69,17 +71,18 @@ void attn_oracle_linear_head(const attn_oracle_linear_t *form, const attn_proble
                              const attn_oracle_rows_t *rows, double *scratch);
 
 /**
- * The row of the implied n x m matrix: weights[m] with out = weights V (and what the state gave), and
- * bounds[m] unless NULL. From the last key seen backwards: r = phi(q); w_t = r.(u_t's factor of v_t);
- * r = A_t (r - beta_t phi(k_t) phi(k_t).r).
+ * The row of the implied n x m matrix: weights[m] with out = weights V (and what the state
+ * gave), and bounds[m] unless NULL. From the last key seen backwards: r = phi(q); w_t = r.(u_t's
+ * factor of v_t); r = A_t (r - beta_t phi(k_t) phi(k_t).r).
  */
 void attn_oracle_linear_weights(const attn_oracle_linear_t *form, const attn_problem_t *problem,
                                 const attn_io_t *io, int64_t batch, int64_t head, int64_t query,
                                 double *weights, double *bounds, double *scratch);
 
 /**
- * A sum of products, what its terms come to without their signs, and what float's features are off by moves it by, in
- * units of rounding. Where no number passes more than D roundings, it is off by D absolute + error such units.
+ * A sum of products, what its terms come to without their signs, and what float's features are
+ * off by moves it by, in units of rounding. Where no number passes more than D roundings, it is
+ * off by D absolute + error such units.
  */
 typedef struct attn_oracle_sum {
     double value, absolute, error;
@@ -101,13 +104,13 @@ int64_t attn_oracle_linear_backward_scratch(const attn_oracle_linear_t *form,
                                             const attn_problem_t *problem);
 
 /**
- * Gradients of a loss whose gradient by out is `gradient`, of one key/value head. With R = dL/dS_t, from the last key
- * backwards, over the queries that see it last:
+ * Gradients of a loss whose gradient by out is `gradient`, of one key/value head. With R =
+ * dL/dS_t, from the last key backwards, over the queries that see it last:
  *     R += phi(q) G^T, G = dL/d(phi(q)^T S),   dL/dphi(q) = S_t G
  *     du = R^T k,   dk = R u,   dv = beta du,   dbeta = du.(v - P^T k),   P = A_t S_{t-1}
  *     R = R - beta k du^T,  dk -= beta P du (delta rules),   ddecay = rows of R.P,   R = A_t R
- * z is a column of S whose u is 1. A row whose normaliser is below float's normal numbers is zeros, and passes nothing
- * on. Any thread.
+ * z is a column of S whose u is 1. A row whose normaliser is below float's normal numbers is
+ * zeros, and passes nothing on. Any thread.
  */
 void attn_oracle_linear_backward(const attn_oracle_linear_t *form, const attn_problem_t *problem,
                                  const attn_io_t *io, const attn_tensor_t *gradient, int64_t batch,

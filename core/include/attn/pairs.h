@@ -1,7 +1,7 @@
 /*
- * attn/pairs.h: how many (query, key) pairs a problem has, and how many keys they are of, for a backend's attn.cost/1: in closed form,
- * as sequences may be as long as memory allows, and in integers, as windows are differences of far
- * larger sums.
+ * attn/pairs.h: how many (query, key) pairs a problem has, and how many keys they are of, for a
+ * backend's attn.cost/1: in closed form, as sequences may be as long as memory allows, and in
+ * integers, as windows are differences of far larger sums.
  */
 #ifndef ATTN_PAIRS_H
 #define ATTN_PAIRS_H
@@ -50,8 +50,8 @@ static inline double attn_problem_pairs(const attn_problem_t *problem) {
 }
 
 /**
- * Keys that at least one query sees by position: those of a key/value head that a run has to read. Queries stand at
- * neighbouring positions, so that what they see together has no gap.
+ * Keys that at least one query sees by position: those of a key/value head that a run has to
+ * read. Queries stand at neighbouring positions, so that what they see together has no gap.
  */
 static inline int64_t attn_problem_seen_keys(const attn_problem_t *problem) {
     int64_t first, last, unused;

@@ -6,8 +6,9 @@
  * get_extension("attn.<name>/1"). (The shape is CLAP's idea, https://cleveraudio.org.)
  *
  * A plugin needs no symbol of the host: it is given everything through pointers, and works when
- * every host extension is NULL. Of the structs that it gets it reads no more than their struct_size says:
- * attn_problem_copy(), attn_io_copy() and attn_own_array() of attn/support.h see to that.
+ * every host extension is NULL. Of the structs that it gets it reads no more than their
+ * struct_size says: attn_problem_copy(), attn_io_copy() and attn_own_array() of attn/support.h
+ * see to that.
  */
 #ifndef ATTN_PLUGIN_H
 #define ATTN_PLUGIN_H
@@ -97,8 +98,8 @@ struct attn_backend {
                           const attn_value_t *values, attn_backend_plan_t **plan,
                           attn_error_t *error);
 
-    /** An extension of the backend (attn/ext/{params,inputs,weights,cost,facts,backward,stream}.h) or NULL.
-     *  Any thread. */
+    /** An extension of the backend
+     *  (attn/ext/{params,inputs,weights,cost,facts,backward,stream}.h) or NULL. Any thread. */
     const void *(*get_extension)(const char *id);
 };
 
@@ -142,8 +143,8 @@ typedef struct attn_plugin_entry {
                                  (list)}
 
 /**
- * Fill `error` (NULL is fine) and return `status`: `return attn_fail(error, ATTN_ERROR_..., ...)`. Whatever
- * the arguments hold, the message is one line of UTF-8 (attn/line.h).
+ * Fill `error` (NULL is fine) and return `status`: `return attn_fail(error, ATTN_ERROR_...,
+ * ...)`. Whatever the arguments hold, the message is one line of UTF-8 (attn/line.h).
  */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))

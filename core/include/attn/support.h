@@ -49,8 +49,9 @@ static inline void *attn_host_allocate(const attn_host_t *host, size_t size) {
         (const attn_ext_memory_t *)attn_host_extension(host, ATTN_EXT_MEMORY);
     if (memory) return memory->allocate(memory->user, size);
     if (size > (size_t)-1 - ATTN_PIECE_ALIGNMENT) return NULL;
-    /* aligned_alloc() is no older than C11. What malloc() gave stands before what is returned: there is
-       room, as its own alignment is that of a pointer at least. */
+    /* aligned_alloc() is no older than C11. What malloc() gave stands before what is returned:
+     * there is
+     *       room, as its own alignment is that of a pointer at least. */
     char *whole = (char *)malloc(size + ATTN_PIECE_ALIGNMENT);
     if (!whole) return NULL;
     char *piece = whole + ATTN_PIECE_ALIGNMENT - (uintptr_t)whole % ATTN_PIECE_ALIGNMENT;

@@ -43,9 +43,10 @@ enum attn_status_code {
 typedef int32_t attn_status_t;
 
 /**
- * Where a failing call writes what was wrong: one line of UTF-8 text without control characters, always
- * terminated. Names, values and paths that are not such text appear in it escaped (attn/line.h).
- * Owned by the caller; every function takes NULL instead. Untouched by calls that succeed.
+ * Where a failing call writes what was wrong: one line of UTF-8 text without control characters,
+ * always terminated. Names, values and paths that are not such text appear in it escaped
+ * (attn/line.h). Owned by the caller; every function takes NULL instead. Untouched by calls that
+ * succeed.
  */
 typedef struct attn_error {
     attn_status_t status;
@@ -55,9 +56,9 @@ typedef struct attn_error {
 /* ---- tensors --------------------------------------------------------------------------------- */
 
 /**
- * Element types, the one list of them: X(name, number, text, bytes). Everything is computed in f32;
- * query, key, value and out may also be stored in f16 (IEEE binary16) or bf16, key and value also in i8
- * with a scale for each token. Of a bool's byte 0 is false, all else true.
+ * Element types, the one list of them: X(name, number, text, bytes). Everything is computed in
+ * f32; query, key, value and out may also be stored in f16 (IEEE binary16) or bf16, key and
+ * value also in i8 with a scale for each token. Of a bool's byte 0 is false, all else true.
  */
 #define ATTN_DTYPES(X)                                                                             \
     X(F32, 1, "f32", 4)                                                                            \
@@ -101,15 +102,15 @@ static inline const char *attn_dtype_name(attn_dtype_t dtype) {
 
 /**
  * A view of memory somebody else owns, always in the logical order (batch, head, row, column),
- * whatever the order in memory: element (b, h, i, c) is at
- * data[b*stride[0] + h*stride[1] + i*stride[2] + c*stride[3]], strides counted in elements.
- * Inputs may have strides of zero (broadcast) or below. Of an output no two elements may share a
- * place: each axis longer than 1 must step over all that those with smaller strides reach, so that axes
- * nest in some order. Others are refused, also the few where elements would interleave and not overlap.
- * `data` needs the alignment of its element type and no more.
+ * whatever the order in memory: element (b, h, i, c) is at data[b*stride[0] + h*stride[1] +
+ * i*stride[2] + c*stride[3]], strides counted in elements. Inputs may have strides of zero
+ * (broadcast) or below. Of an output no two elements may share a place: each axis longer than 1
+ * must step over all that those with smaller strides reach, so that axes nest in some order.
+ * Others are refused, also the few where elements would interleave and not overlap. `data` needs
+ * the alignment of its element type and no more.
  *
- * Keys and values are read fastest with the rows of a head side by side. With the heads of a token side by side, few
- * queries of 8 heads of d = 128 take 1.25 to 1.5 times as long.
+ * Keys and values are read fastest with the rows of a head side by side. With the heads of a
+ * token side by side, few queries of 8 heads of d = 128 take 1.25 to 1.5 times as long.
  */
 typedef struct attn_tensor {
     void *data; /**< NULL: the tensor is absent */
@@ -146,8 +147,8 @@ enum attn_scores_code {
 };
 
 /**
- * What a problem asks for beyond the plain form; a backend declares which of these it can do. The one
- * list of them: X(name, bit, text of the description, words for people).
+ * What a problem asks for beyond the plain form; a backend declares which of these it can do.
+ * The one list of them: X(name, bit, text of the description, words for people).
  *
  *     CAUSAL         either corner
  *     GROUPED_HEADS  heads != kv_heads
@@ -182,9 +183,9 @@ enum attn_feature_bits { ATTN_FEATURES(ATTN_FEATURE_BIT_) ATTN_FEATURE_NONE = 0 
  * An attention problem: sizes and rules, no pointers. Fill it with attn_problem_init() and change
  * what differs. Query head h reads key/value head h / (heads / kv_heads).
  *
- * Query i stands at key position p = past + i, or, aligned bottom-right, at p = i + m - n (with key
- * lengths: i + length - n). It sees the keys j with p - window_left <= j <= p + window_right, j <= p
- * when causal, and j below the sequence's length. Its logits are
+ * Query i stands at key position p = past + i, or, aligned bottom-right, at p = i + m - n (with
+ * key lengths: i + length - n). It sees the keys j with p - window_left <= j <= p +
+ * window_right, j <= p when causal, and j below the sequence's length. Its logits are
  *     S = softcap(scale * q.k_j) + bias_j - slope |p - j|,   softcap(x) = c tanh(x / c).
  */
 typedef struct attn_problem {
@@ -225,8 +226,8 @@ typedef struct attn_report {
 
 /**
  * The arrays of one run. Shapes: query (B, H, n, d), key (B, Hkv, m, d), value (B, Hkv, m, dv),
- * out (B, H, n, dv). Where a shape says "B|1", an axis of 1 is the same for all (broadcast). Outputs
- * share no memory with inputs or with each other (attn/attn.h, "Overlap").
+ * out (B, H, n, dv). Where a shape says "B|1", an axis of 1 is the same for all (broadcast).
+ * Outputs share no memory with inputs or with each other (attn/attn.h, "Overlap").
  */
 typedef struct attn_io {
     uint32_t struct_size;
@@ -264,8 +265,8 @@ static inline void attn_io_init(attn_io_t *io) {
 #define ATTN_IO_FIRST ((uint32_t)offsetof(attn_io_t, own))
 
 /**
- * How much work a plan is, for one run; what `attn.cost/1` fills. A plan knows the problem alone: what masks, biases and
- * key lengths hide is counted. Output: the host sets struct_size.
+ * How much work a plan is, for one run; what `attn.cost/1` fills. A plan knows the problem
+ * alone: what masks, biases and key lengths hide is counted. Output: the host sets struct_size.
  */
 typedef struct attn_cost {
     uint32_t struct_size;

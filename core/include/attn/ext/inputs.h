@@ -2,10 +2,10 @@
  * attn.inputs/1 (backend): arrays of a backend's own, declared as data like its parameters: gates,
  * decay and state of a linear backend, a block mask, a sketch's sparse input.
  *
- * The host checks them like its own (attn/arrays.h), and the command line (--input, --output), the
- * JavaScript package and its checks take them from here. A run has them in attn_io_t.own, in the order
- * of this list; attn_own_array() of attn/support.h gets one, or NULL where the run does not have it: an input that
- * the problem does not name, an output that nobody asked for.
+ * The host checks them like its own (attn/arrays.h), and the command line (--input, --output),
+ * the JavaScript package and its checks take them from here. A run has them in attn_io_t.own, in
+ * the order of this list; attn_own_array() of attn/support.h gets one, or NULL where the run
+ * does not have it: an input that the problem does not name, an output that nobody asked for.
  *
  * A program names inputs before the plan, and brings the arrays with each run:
  *
@@ -17,8 +17,9 @@
  *     io.own = own;
  *     io.own_count = 1;
  *
- * Streams: those with an axis of keys and none of queries come with tokens, all others with queries. An output
- * without an axis of queries, such as a state, is then what all tokens so far have come to.
+ * Streams: those with an axis of keys and none of queries come with tokens, all others with
+ * queries. An output without an axis of queries, such as a state, is then what all tokens so far
+ * have come to.
  */
 #ifndef ATTN_EXT_INPUTS_H
 #define ATTN_EXT_INPUTS_H
@@ -34,13 +35,14 @@
 typedef struct attn_ext_inputs {
     uint32_t struct_size;
     uint32_t count; /**< at most ATTN_MOST_OWN_ARRAYS */
-    /** `count` of them: inputs that are REQUIRED or NAMED, outputs that are OPTIONAL. A NAMED one may stand for
-     *  query, key or value (`replaces`): runs of a problem that names it bring no such array, and streams of
-     *  it are refused. */
+    /** `count` of them: inputs that are REQUIRED or NAMED, outputs that are OPTIONAL. A NAMED one
+     *  may stand for query, key or value (`replaces`): runs of a problem that names it bring no
+     *  such array, and streams of it are refused. */
     const attn_array_info_t *const *arrays;
     /**
-     * Set the extents of array number `index` whose axes are ATTN_AXIS_PLAN, each at least 1; the others
-     * are set already. NULL when there is none. Any thread; depends on the plan alone.
+     * Set the extents of array number `index` whose axes are ATTN_AXIS_PLAN, each at least 1;
+     * the others are set already. NULL when there is none. Any thread; depends on the plan
+     * alone.
      */
     void (*shape)(const attn_backend_plan_t *plan, uint32_t index, int64_t shape[4]);
 } attn_ext_inputs_t;

@@ -1,11 +1,12 @@
 /*
- * attn.stream/1 (backend): attention over tokens that arrive one by one. What is kept of the tokens is
- * the backend's: a KV cache, a sum, sketches.
+ * attn.stream/1 (backend): attention over tokens that arrive one by one. What is kept of the
+ * tokens is the backend's: a KV cache, a sum, sketches.
  *
- * The host checks all arrays, counts the tokens and heads the saved bytes; it calls with the arrays
- * that belong to the call and no others: append() has the inputs with an axis of keys (key, value, scales,
- * the backend's own), query() those without (sinks, slopes, the backend's own), and outputs. Nothing is kept of the arrays. A stream is
- * used by one thread at a time. A function that fails leaves the stream as it was.
+ * The host checks all arrays, counts the tokens and heads the saved bytes; it calls with the
+ * arrays that belong to the call and no others: append() has the inputs with an axis of keys
+ * (key, value, scales, the backend's own), query() those without (sinks, slopes, the backend's
+ * own), and outputs. Nothing is kept of the arrays. A stream is used by one thread at a time. A
+ * function that fails leaves the stream as it was.
  */
 #ifndef ATTN_EXT_STREAM_H
 #define ATTN_EXT_STREAM_H
@@ -26,16 +27,16 @@ struct attn_backend_stream {
                             attn_error_t *error);
 
     /**
-     * Answer the query.shape[2] queries of the last tokens, as a run that is aligned bottom-right would
-     * over all tokens. ATTN_ERROR_UNSUPPORTED where what the first of them see is no longer kept;
-     * those of the last append() are always answered. The workspace is the stream's own. May allocate
-     * when the number of queries is not that of the call before.
+     * Answer the query.shape[2] queries of the last tokens, as a run that is aligned
+     * bottom-right would over all tokens. ATTN_ERROR_UNSUPPORTED where what the first of them
+     * see is no longer kept; those of the last append() are always answered. The workspace is
+     * the stream's own. May allocate when the number of queries is not that of the call before.
      */
     attn_status_t (*query)(attn_backend_stream_t *stream, const attn_io_t *io, attn_error_t *error);
 
     /**
-     * Forget all tokens from number `length` on, which is at most how many there are; 0 always works.
-     * ATTN_ERROR_UNSUPPORTED where what would be left is no longer kept.
+     * Forget all tokens from number `length` on, which is at most how many there are; 0 always
+     * works. ATTN_ERROR_UNSUPPORTED where what would be left is no longer kept.
      */
     attn_status_t (*truncate)(attn_backend_stream_t *stream, int64_t length, attn_error_t *error);
 
@@ -47,8 +48,8 @@ struct attn_backend_stream {
     uint64_t (*save)(const attn_backend_stream_t *stream, void *bytes);
 
     /**
-     * Replace the tokens by `length` saved ones, of a stream of the same backend, sizes and element types.
-     * The bytes may be damaged: ATTN_ERROR_ARGUMENT.
+     * Replace the tokens by `length` saved ones, of a stream of the same backend, sizes and
+     * element types. The bytes may be damaged: ATTN_ERROR_ARGUMENT.
      */
     attn_status_t (*restore)(attn_backend_stream_t *stream, const void *bytes, uint64_t size,
                              int64_t length, attn_error_t *error);
@@ -59,8 +60,8 @@ struct attn_backend_stream {
     void (*destroy)(attn_backend_stream_t *stream);
 
     /**
-     * NULL, or a plan by which attn_ext_inputs_t.shape tells the extents of the backend's own arrays.
-     * Lives as long as the stream.
+     * NULL, or a plan by which attn_ext_inputs_t.shape tells the extents of the backend's own
+     * arrays. Lives as long as the stream.
      */
     const attn_backend_plan_t *plan;
 };
@@ -69,10 +70,11 @@ typedef struct attn_ext_stream {
     uint32_t struct_size;
     uint32_t reserved;
     /**
-     * An empty stream. Of `problem`, checked as for plan(), `keys` is the most tokens that the stream will
-     * hold, `queries` is 1, and causal or a window come with ATTN_CAUSAL_BOTTOM_RIGHT. `values` as in
-     * plan(), valid during this call. Errors as plan(); ATTN_ERROR_UNSUPPORTED for a method that has
-     * to see all tokens at once. On success *stream is the host's until destroy().
+     * An empty stream. Of `problem`, checked as for plan(), `keys` is the most tokens that the
+     * stream will hold, `queries` is 1, and causal or a window come with
+     * ATTN_CAUSAL_BOTTOM_RIGHT. `values` as in plan(), valid during this call. Errors as plan();
+     * ATTN_ERROR_UNSUPPORTED for a method that has to see all tokens at once. On success *stream
+     * is the host's until destroy().
      */
     attn_status_t (*create)(const attn_host_t *host, const attn_problem_t *problem,
                             const attn_value_t *values, attn_backend_stream_t **stream,
