@@ -40,7 +40,7 @@ export interface NpyArray {
 export function embed(text: string, dim: number): Promise<Embedding>;
 
 /**
- * Read a .npy file: float16, float32 or float64, little-endian, rank 2 to 4, C or Fortran order. The bytes
+ * Read a .npy file: float16, float32 or float64 of either byte order, rank 2 to 4, C or Fortran order. The bytes
  * are read as they are at the call. The promise rejects with an AttnError that says what is wrong with the
  * file.
  */
