@@ -1,4 +1,5 @@
-# As a part of another project, which installs itself: nothing of ours goes with it.
+# As a part of another project, which installs itself: nothing of ours goes with it. Where it compiles its own files
+# together, ours stay apart.
 cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
@@ -16,7 +17,15 @@ install(FILES parent.c DESTINATION share)
 " @ONLY)
 file(WRITE ${WORK}/parent/parent.c "typedef int parent_t;\n")
 run(${CMAKE_COMMAND} -S ${WORK}/parent -B ${WORK}/build -G ${GENERATOR}
-    -DCMAKE_C_COMPILER=${C_COMPILER} -DATTN_SIMDE_INCLUDE=${SIMDE})
+    -DCMAKE_C_COMPILER=${C_COMPILER} -DATTN_SIMDE_INCLUDE=${SIMDE} -DCMAKE_UNITY_BUILD=ON)
+file(GLOB_RECURSE together ${WORK}/build/CMakeFiles/parent.dir/unity_*.c)
+if(NOT together)
+  message(FATAL_ERROR "the parent's own files are not compiled together")
+endif()
+file(GLOB_RECURSE together ${WORK}/build/_deps/unity_*.c)
+if(together)
+  message(FATAL_ERROR "files of libattn are compiled together: ${together}")
+endif()
 run(${CMAKE_COMMAND} --install ${WORK}/build --prefix ${WORK}/prefix)
 file(GLOB_RECURSE installed RELATIVE ${WORK}/prefix ${WORK}/prefix/*)
 if(NOT installed STREQUAL "share/parent.c")
