@@ -124,16 +124,21 @@ static int find_entry(const npz_t *npz, const char *name, entry_t *entry) {
     const int status = find_directory(npz, &directory);
     if (status) return status;
     uint64_t at = directory.at;
+    int times = 0;
     for (uint64_t left = directory.count; left > 0; left--) {
         const unsigned char *found = record(npz, at, "PK\1\2", ENTRY_SIZE);
         if (!found) return damaged_directory(npz);
         const size_t length = number(found + 28, 2);
         const size_t behind = length + number(found + 30, 2) + number(found + 32, 2);
         if (npz->size - at - ENTRY_SIZE < behind) return damaged_directory(npz);
-        if (length == strlen(name) && memcmp(found + ENTRY_SIZE, name, length) == 0)
-            return read_entry(entry, found) ? CLI_OK : damaged_directory(npz);
         at += ENTRY_SIZE + behind;
+        if (length != strlen(name) || memcmp(found + ENTRY_SIZE, name, length) != 0) continue;
+        if (!read_entry(entry, found)) return damaged_directory(npz);
+        if (times++) /* readers differ in which one they take */
+            return cli_complain(CLI_USAGE, "%s: has %s twice; save it again with each name once",
+                                npz->path, name);
     }
+    if (times) return CLI_OK;
     return cli_complain(CLI_USAGE, "%s: has no %s in it", npz->path, name);
 }
 

@@ -111,6 +111,16 @@ describe("an array by name", () => {
         });
 });
 
+test("an array that is in an archive twice is refused", () => {
+    const twice = zip({ "q.npy": plain["q.npy"], "r.npy": plain["k.npy"] });
+    for (let at = twice.indexOf("r.npy"); at >= 0; at = twice.indexOf("r.npy"))
+        twice.write("q", at);
+    withFiles({ ...plain, "x.npz": twice }, (folder) => {
+        const result = attn([...RUN, "--q=x.npz:q", "--k=k.npy", "--v=v.npy"], folder);
+        assertRefused(result, /x\.npz: has q\.npy twice/);
+    });
+});
+
 describe("types that .npy has not", () => {
     test("bf16 is attended in bf16, and written as float32", () => {
         const rounded = [q, k, v].map((x) => x.map((y) => bf16Value(bf16Bits(y))));
