@@ -1,15 +1,16 @@
 /* cli/cli.c: see cli.h. */
 #include "cli/cli.h"
 
+#include "attn/line.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static void say(const char *prefix, const char *format, va_list arguments) {
-    char line[1024];
-    vsnprintf(line, sizeof line, format, arguments);
-    for (char *c = line; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7F) *c = '?';
+    char text[1024], line[4 * sizeof text];
+    vsnprintf(text, sizeof text, format, arguments);
+    attn_line(line, sizeof line, text);
     fprintf(stderr, "%s%s\n", prefix, line);
 }
 

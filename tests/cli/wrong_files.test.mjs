@@ -111,7 +111,15 @@ describe("wrong .npy files", () => {
         refuse(
             {},
             (folder) => attn(run(...inputs("a\nb.npy"), "-o", "o.npy"), folder),
-            /a\?b\.npy/,
+            /a\\x0ab\.npy/,
+        );
+    });
+
+    test("a name with control characters of C1 and Unicode has them escaped", () => {
+        refuse(
+            {},
+            (folder) => attn(run(...inputs("é\u009bx\u2028.npy"), "-o", "o.npy"), folder),
+            /é\\xc2\\x9bx\\xe2\\x80\\xa8\.npy/,
         );
     });
 });
