@@ -96,8 +96,10 @@ static attn_status_t check_length(const attn_problem_t *problem, const char *nam
 
 static attn_status_t check_positive(const char *name, float number, const place_t *at,
                                     attn_error_t *error) {
+    const uint32_t bits =
+        float_to_bits(number); /* denormals too, where processors take them for zero */
     char text[32];
-    if (number > 0.0f && !isinf(number)) return ATTN_OK;
+    if (bits > 0 && bits < float_to_bits(INFINITY)) return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_RANGE,
                      "%s: batch %lld, head %lld, key %lld has %s, must be positive and finite",
                      name, (long long)at->batch, (long long)at->head, (long long)at->row,

@@ -321,7 +321,26 @@ static void scores(void **state) {
     attn_context_destroy(context);
 }
 
+/* Scales of i8 are above 0 also where they are denormal, and processors take those for zero. */
+static void denormal_scales(void **state) {
+    (void)state;
+    enum { COUNT = 5, WIDTH = 8 };
+    static const float scales[COUNT] = {1e-45f, 1e-40f, 1.1754942e-38f, 1e-39f, 2e-38f};
+    static const int8_t bytes[COUNT * WIDTH] = {1, -2, 3};
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 1, 1, COUNT, WIDTH, WIDTH);
+    problem.kv_dtype = ATTN_I8;
+    attn_plan_t *plan = fixture_plan(context, "softmax", &problem, "");
+    arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 0);
+    arrays.io.key = arrays.io.value = attn_tensor_bhnd_of(ATTN_I8, bytes, 1, 1, COUNT, WIDTH);
+    arrays.io.key_scales = arrays.io.value_scales = attn_tensor_bhnd(scales, 1, 1, COUNT, 1);
+    arrays_run(&arrays, plan);
+    arrays_destroy(&arrays);
+    attn_plan_destroy(plan);
+    attn_context_destroy(context);
+}
+
 SEMANTICS_MAIN(cmocka_unit_test(largest_products_and_biases), cmocka_unit_test(softcaps),
                cmocka_unit_test(tiny_halves), cmocka_unit_test(slopes), cmocka_unit_test(sinks),
                cmocka_unit_test(infinite_sinks), cmocka_unit_test(beyond_floats),
-               cmocka_unit_test(scores))
+               cmocka_unit_test(scores), cmocka_unit_test(denormal_scales))
