@@ -98,7 +98,8 @@ ATTN_SMALL_STEP void attend_round(const flash_head_t *head, const attn_queries_t
     const attn_buckets_t buckets =
         head->pattern->buckets(head->pattern, &head->head, queries->head);
     const int64_t member = queries->head - head->head.kv_head * attn_group(problem);
-    float *kept = head->kept + member * problem->queries * (problem->value_dim + 2);
+    const int64_t offset = member * problem->queries * (problem->value_dim + 2);
+    float *kept = head->kept ? head->kept + offset : NULL; /* of a single round nothing is kept */
     for (int64_t t = 0; t < tiles; t++) {
         flash_tile_t *tile = &space->tiles[t];
         tile->buckets = &buckets;
