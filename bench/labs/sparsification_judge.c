@@ -5,6 +5,11 @@
 
 #include <math.h>
 
+/* A number of a table as a count; what is no count (a run that was not computed is NaN) is none. */
+static uint32_t count_of(double value) {
+    return value > 0 && value < 4294967296.0 ? (uint32_t)value : 0;
+}
+
 /* ---- captions ------------------------------------------------------------------------------------- */
 
 static void note_errors(const double *rows, uint32_t count, char *text, size_t size) {
@@ -92,7 +97,7 @@ static void judge_errors(const lab_run_t *run, const double *rows, uint32_t coun
     for (uint32_t i = 0; i < count; i++) {
         const double *row = rows + (size_t)i * ERROR_COLUMNS;
         if (!lab_run_within(run, row)) continue;
-        tally.fails += (uint32_t)row[VIOLATIONS];
+        tally.fails += count_of(row[VIOLATIONS]);
         proof = fmax(proof, row[SHARE]);
         for (int method = 0; method < SKETCHES; method++) {
             within += row[WITHIN + method];
@@ -162,8 +167,8 @@ static void judge_lemmas(const double *rows, uint32_t count, lab_finding_t *find
     tally_t tally = {0};
     for (uint32_t i = 0; i < count; i++) {
         const double *row = rows + (size_t)i * LEMMA_COLUMNS;
-        tally.fails += (uint32_t)row[LEMMA_ABOVE];
-        tally.holds += (uint32_t)(4 * row[LEMMA_WITHIN] - row[LEMMA_ABOVE]);
+        tally.fails += count_of(row[LEMMA_ABOVE]);
+        tally.holds += count_of(4 * row[LEMMA_WITHIN] - row[LEMMA_ABOVE]);
         for (int lemma = 0; lemma < 4; lemma++)
             parts[lemma] = fmax(parts[lemma], row[LEMMA + lemma]);
     }
