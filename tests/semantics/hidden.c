@@ -288,8 +288,8 @@ static void unseen_keys_cost_nothing(void **state) {
         /* A panel more where a window begins elsewhere in one; a quarter of all that are hidden is too many. */
         const uint64_t hidden = (LONG - SHORT) * DIM * sizeof(float);
         if (touched[1] > touched[0] + hidden / 4)
-            fail_msg("way %d: %" PRIu64 " bytes of workspace, %" PRIu64 " with more hidden keys",
-                     way, touched[0], touched[1]);
+            test_fail("way %d: %" PRIu64 " bytes of workspace, %" PRIu64 " with more hidden keys",
+                      way, touched[0], touched[1]);
     }
     attn_context_destroy(context);
 }
