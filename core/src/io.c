@@ -263,7 +263,7 @@ attn_status_t attn_io_read(attn_io_t *io, const attn_io_t *given, const char *wh
     attn_status_t status = attn_struct_take(io, sizeof *io, given, ATTN_IO_FIRST, what, error);
     if (status != ATTN_OK) return status;
     if (!io->own) io->own_count = 0; /* backends look at the count alone */
-    for (uint32_t number = 0; number < ATTN_ARRAY_OWN; number++)
+    for (uint32_t number = 0; number < ATTN_DECLARED; number++)
         settle_strides((attn_tensor_t *)attn_array_in(io, number));
     return ATTN_OK;
 }
