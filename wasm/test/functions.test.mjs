@@ -69,10 +69,11 @@ test("each module exports the functions of its sets, and no others of ours", asy
     }
 });
 
-test("the addon has those that need no module's memory, and one to start a run", () => {
+test("the addon has those that need no module's memory, those of plugins, and one to start a run", () => {
     const names = Object.keys(c).filter((name) => name !== "interface");
     const listed = inSets(...SHARED);
-    assert.deepEqual(names.sort(), ["attnjs_open", "attnjs_start", ...listed].sort());
+    const own = ["open", "start", "plugin_load", "plugin_unload"].map((name) => `attnjs_${name}`);
+    assert.deepEqual(names.sort(), [...own, ...listed].sort());
 });
 
 /* ---- what the addon refuses ------------------------------------------------------------------------ */
