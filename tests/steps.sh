@@ -20,7 +20,7 @@ on_x86_64() {
 }
 
 has_avx512() {
-    grep -qw avx512vnni /proc/cpuinfo 2>/dev/null
+    grep -qw avx512_vnni /proc/cpuinfo 2>/dev/null
 }
 
 # --- building ---
