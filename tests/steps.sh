@@ -49,8 +49,10 @@ npm_script() {
     alone "npm-$1" npm run "$2" --workspace "$1"
 }
 
-# Copied under another name first: whoever runs build/attn meanwhile sees the old or the new one.
+# Copied under another name first: whoever runs build/attn meanwhile sees the old or the new one. It finds the trained
+# models beside itself.
 publish_attn() {
+    ln -sfn ../bench/labs/models build/models
     cp build/native/bench/attn build/.attn.new
     mv -f build/.attn.new build/attn
 }
