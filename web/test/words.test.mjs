@@ -358,7 +358,7 @@ test("what files are refused for is said in German, too", async () => {
             { "x.npy": array(9, 8).subarray(0, -4) },
             "Q, x.npy: die Datei hat 284 Bytes an Daten, ihre Form braucht 288",
         ],
-        [{ "x.npz": Buffer.from("no archive") }, "x.npz ist kein Archiv, oder ein abgeschnittenes"],
+        [{ "x.npz": Buffer.from("no archive") }, "x.npz: sie ist kein Zip-Archiv"],
         [
             { "q.npy": array(9, 8), "k.npy": array(9, 7), "v.npy": array(9, 8) },
             "Q (9, 8) und K (9, 7) passen nicht zusammen: 8 und 7 Spalten (d)",

@@ -20,6 +20,13 @@ const sizes: Record<string, string> = {
     batches: "Batches",
 };
 
+/** Numbers that an archive has of each of its files. */
+const archived: Record<string, string> = {
+    size: "die Größe",
+    packed: "die gepackte Größe",
+    place: "der Ort",
+};
+
 /** Those without numbers or names in them. */
 const fixed = {
     "the text has no word in it": "der Text hat kein Wort",
@@ -36,6 +43,12 @@ const fixed = {
     "linear: retnet=1 needs a gated rule without the array decay":
         "linear: retnet=1 braucht eine gated-Regel ohne das Array decay",
     "the file is empty": "die Datei ist leer",
+    "it is no zip archive": "sie ist kein Zip-Archiv",
+    "it is cut off: the end of the archive is not there":
+        "sie ist abgeschnitten: das Ende des Archivs fehlt",
+    "it has no end of directory in 64 bits, which it says to have":
+        "ihr fehlt das Ende des Verzeichnisses in 64 Bit, das sie ankündigt",
+    "it has no array in it, no file .npy": "sie enthält kein Array, keine .npy-Datei",
     "the file is not an .npy file": "die Datei ist keine .npy-Datei",
 };
 
@@ -85,6 +98,61 @@ const ofProblem: Pattern[] = [
     ],
 ];
 
+/** Of a .npz, after its name. */
+const ofArchives: Pattern[] = [
+    [/^(.+\.npz): (.+)$/i, (_, file, reason) => `${file}: ${ofRefusal(reason)}`],
+    [/^it has over (\d+) bytes unpacked$/, "sie hat entpackt über $1 Bytes"],
+    [/^it has two files named (.+)$/, "zwei Dateien darin heißen $1"],
+    [
+        /^its directory has (\d+) of the (\d+) files that it should have$/,
+        "ihr Verzeichnis hat $1 der $2 Dateien, die es haben soll",
+    ],
+    [/^(.+) is not where its directory says$/, "$1 ist nicht, wo das Verzeichnis sagt"],
+    [/^(.+) is encrypted$/, "$1 ist verschlüsselt"],
+    [
+        /^(.+) has (\d+) bytes, and its directory says (\d+)$/,
+        "$1 hat $2 Bytes, und das Verzeichnis sagt $3",
+    ],
+    [
+        /^it is damaged: (.+) is not what its checksum \(CRC\) says$/,
+        "sie ist beschädigt: $1 ist nicht, was die Prüfsumme (CRC) sagt",
+    ],
+    [
+        /^the (size|packed|place) of (.+) is not said in 64 bits$/,
+        (_, field, name) => `${archived[field]} von ${name} fehlt in 64 Bit`,
+    ],
+    [
+        /^(.+) is packed by method (\d+); stored and deflate are read$/,
+        "$1 ist nach Verfahren $2 gepackt; gelesen werden „stored“ und „deflate“",
+    ],
+    [
+        /^(.+) cannot be (\d+) bytes: only (\d+) are there, packed$/,
+        "$1 kann nicht $2 Bytes haben: gepackt sind nur $3 da",
+    ],
+    [/^(.+) cannot be unpacked: .+$/, "$1 lässt sich nicht entpacken"],
+];
+
+/** Of a .safetensors. */
+const ofSafetensors: Pattern[] = [
+    [/^the header of (.+) is cut off$/, "der Kopf von $1 ist abgeschnitten"],
+    [/^the header of (.+) is no object of JSON$/, "der Kopf von $1 ist kein JSON-Objekt"],
+    [/^the header of (.+) does not say where (.+) is$/, "der Kopf von $1 sagt nicht, wo $2 liegt"],
+    [/^(.+) has two tensors named (.+)$/, "zwei Tensoren in $1 heißen $2"],
+    [
+        /^(.+) is cut off: (.+) ends at byte (\d+) of the elements, and (\d+) are there$/,
+        "$1 ist abgeschnitten: $2 endet bei Byte $3 der Elemente, und $4 sind da",
+    ],
+    [/^(.+) is damaged: (.+) and (.+) overlap$/, "$1 ist beschädigt: $2 und $3 überlappen sich"],
+    [
+        /^(.+) is damaged: bytes (\d+) to (\d+) of the elements are no tensor's$/,
+        "$1 ist beschädigt: die Bytes $2 bis $3 der Elemente gehören zu keinem Tensor",
+    ],
+    [
+        /^(.+) is damaged: (.+) is (\d+) bytes, and has (\d+)$/,
+        "$1 ist beschädigt: $2 sind $3 Bytes, und da sind $4",
+    ],
+];
+
 const ofFiles: Pattern[] = [
     [/^([QKV]), (.+?): (.+)$/, (_, role, file, reason) => `${role}, ${file}: ${ofRefusal(reason)}`],
     [
@@ -114,6 +182,11 @@ const ofFiles: Pattern[] = [
         "die Datei hat in Dimension $1 von $2 die Größe 0; nötig ist mindestens 1",
     ],
     [
+        /^elements of type '(.+)' are floats of 8 bits, .*$/,
+        "Elemente vom Typ „$1“ sind Gleitkommazahlen mit 8 Bit, die ohne ihre Skalen nichts bedeuten: speichern Sie sie als F16 oder F32",
+    ],
+    [/^there is no tensor (.+)$/, "es gibt keinen Tensor $1"],
+    [
         /^elements of type '(.+?)'(, which is big-endian,)? are not read; .*$/,
         (_, type, isBig) =>
             `Elemente vom Typ „${type}“${isBig ? ", big-endian," : ""} werden nicht gelesen, nur Gleitkommazahlen, ganze Zahlen und Wahrheitswerte`,
@@ -121,20 +194,12 @@ const ofFiles: Pattern[] = [
     [/^(.+\)) is (\d+) bytes, and (\d+) are there$/, "$1 sind $2 Bytes, und $3 sind da"],
     [/^(\d+) elements are said, (\d+) are there$/, "$1 Elemente sind angesagt, $2 sind da"],
     [/^a mask is of booleans, not (.+)$/, "eine Maske ist aus Wahrheitswerten, nicht aus $1"],
-    [/^(.+) has over (\d+) bytes unpacked$/, "$1 hat entpackt über $2 Bytes"],
-    [/^(.+) has no array in it, no file .npy$/, "$1 enthält kein Array, keine .npy-Datei"],
-    [
-        /^(.+) is damaged: (.+) is not what its checksum \(CRC\) says$/,
-        "$1 ist beschädigt: $2 ist nicht, was die Prüfsumme (CRC) sagt",
-    ],
-    [/^(.+): invalid zip data$/, "$1 ist kein Archiv, oder ein abgeschnittenes"],
+    ...ofArchives,
     [
         /^weights of (\d+) x (\d+) are more than a view shows: (\d+)$/,
         "$1 × $2 Gewichte sind mehr, als ein Element zeigt: $3",
     ],
-    [/^the header of (.+) is cut off$/, "der Kopf von $1 ist abgeschnitten"],
-    [/^the header of (.+) is no object of JSON$/, "der Kopf von $1 ist kein JSON-Objekt"],
-    [/^the header of (.+) does not say where (.+) is$/, "der Kopf von $1 sagt nicht, wo $2 liegt"],
+    ...ofSafetensors,
 ];
 
 export const ofRefusal: (text: string) => string = translator(fixed, [...ofProblem, ...ofFiles]);
