@@ -62,12 +62,33 @@ end_step() {
     local name=$1 seconds=$2 status=$3
     unset "running[$name]"
     if [ "$status" != 0 ]; then
-        stop_steps
-        printf '%-14s FAILED after %d s; the end of %s:\n' "$name" "$seconds" "$LOGS/$name.log"
-        tail -n 40 "$LOGS/$name.log"
-        exit "$status"
+        printf '%-14s FAILED after %d s\n' "$name" "$seconds"
+        show_failure "$LOGS/$name.log"
+        failed+=("$name")
+        skip_after "$name"
+        return
     fi
     printf '%-14s ok %5d s %6.0f s of CPU\n' "$name" "$seconds" "$(awk '{ print $1 + $2 }' "$LOGS/$name.cpu")"
+}
+
+# show_failure LOG: which tests failed, as ctest and Node.js name them, and how the log ends.
+show_failure() {
+    echo "  the tests that failed, and the end of $1:"
+    grep -E '^[[:space:]]*(✖|not ok) |\*\*\*(Failed|Timeout|Exception)' "$1" | sort -u | head -n 40 || true
+    tail -n 40 "$1"
+}
+
+# skip_after NAME: what builds on a step that failed is not run.
+skip_after() {
+    local name
+    for name in "${waiting[@]}"; do
+        if [[ " ${waiting[*]} " == *" $name "* && " $(steps_before "$name") " == *" $1 "* ]]; then
+            printf '%-14s not run, as %s failed\n' "$name" "$1"
+            remove_waiting "$name"
+            failed+=("$name")
+            skip_after "$name"
+        fi
+    done
 }
 
 end_finished_steps() {
@@ -82,9 +103,9 @@ end_finished_steps() {
     done
 }
 
-# run_graph STEP...: all of them; the first that fails ends it.
+# run_graph STEP...: all of them. What does not build on a step that fails is still run, so that one run tells everything.
 run_graph() {
-    local waiting=("$@") next
+    local waiting=("$@") failed=() next
     local -A running=()
     trap 'stop_steps; exit 130' INT TERM HUP
     while [ ${#waiting[@]} -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
@@ -98,4 +119,8 @@ run_graph() {
         end_finished_steps
     done
     trap - INT TERM HUP
+    [ ${#failed[@]} -eq 0 ] || {
+        echo "failed: ${failed[*]}"
+        exit 1
+    }
 }
