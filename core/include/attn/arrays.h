@@ -102,7 +102,8 @@ typedef struct attn_array_info {
     X(OUT, out, OUTPUT, REQUIRED, ATTN_DTYPE_OF_QUERY, BATCH, HEADS, QUERIES, VALUE_DIM,           \
       0, 0, ANY, 0, NONE, "the result, A V")                                                       \
     X(LSE, lse, OUTPUT, OPTIONAL, ATTN_F32, BATCH, HEADS, QUERIES, ONE,                            \
-      0, 0, ANY, 0, LSE, "log of each row's sum of exponentials; -inf for a row without keys or sink")     \
+      0, 0, ANY, 0, LSE,                                                                           \
+      "log of each row's sum of exponentials; -inf for a row without keys or sink")                \
     X(BIAS, bias, INPUT, NAMED, ATTN_F32, BATCH, HEADS, QUERIES, KEYS,                             \
       7, ATTN_ARRAY_DIFFERENTIABLE, ANY, ATTN_INPUT_BIAS, BIAS,                                    \
       "added to the logits; -inf hides a key")                                                     \

@@ -3,13 +3,14 @@
  * straight from the recurrences: the truth for all feature maps and rules of the backend
  * `linear`. Part of attn::oracle.
  *
- *     S_t = A_t S_{t-1} + phi(k_t) u_t^T,   z_t = A_t z_{t-1} + phi(k_t),   A_t = diag(exp(decay_t)) or I
+ *     S_t = A_t S_{t-1} + phi(k_t) u_t^T,   z_t = A_t z_{t-1} + phi(k_t)
+ *     A_t = diag(exp(decay_t)), or I
  *     u_t = v_t, or with a delta rule beta_t (v_t - (A_t S_{t-1})^T phi(k_t))
  *     o_i = phi(q_i)^T S_t / phi(q_i)^T z_t, or without a normaliser phi(q_i)^T S_t,
  *
  * t being the last key that query i sees. (Rules: ONNX LinearAttention; arXiv:2312.06635,
  * 2406.06484, 2412.06464.) Beside each number stands how far a computation in float may be from
- * it.
+ * it. All functions are [any thread], with scratch of their own.
  */
 #ifndef ATTN_ORACLE_LINEAR_H
 #define ATTN_ORACLE_LINEAR_H
@@ -27,8 +28,10 @@ enum attn_oracle_map_code {
     ATTN_ORACLE_RELU,  /**< max(x, 0) */
     ATTN_ORACLE_RELU2, /**< max(x, 0)^2 */
     ATTN_ORACLE_EXP,   /**< e^x */
-    ATTN_ORACLE_FAVOR, /**< exp(w_f.x - |x|^2/2) / sqrt(features), query and key times sqrt(scale) */
-    ATTN_ORACLE_TAYLOR2 /**< 1, x, x_k^2 / sqrt 2, x_k x_l (k < l): phi(x).phi(y) = 1 + x.y + (x.y)^2/2 */
+    /** exp(w_f.x - |x|^2/2) / sqrt(features), query and key times sqrt(scale) */
+    ATTN_ORACLE_FAVOR,
+    /** 1, x, x_k^2 / sqrt 2, x_k x_l (k < l): phi(x).phi(y) = 1 + x.y + (x.y)^2/2 */
+    ATTN_ORACLE_TAYLOR2
 };
 
 /** In the order of the parameter `rule`. */
@@ -63,8 +66,7 @@ int64_t attn_oracle_linear_features(const attn_oracle_linear_t *form, int64_t di
 int64_t attn_oracle_linear_scratch(const attn_oracle_linear_t *form, const attn_problem_t *problem);
 
 /**
- * One query head. Reads io->query, key, value, lengths. A row without keys and state is zeros. Any
- * thread.
+ * One query head. Reads io->query, key, value, lengths. A row without keys and state is zeros.
  */
 void attn_oracle_linear_head(const attn_oracle_linear_t *form, const attn_problem_t *problem,
                              const attn_io_t *io, int64_t batch, int64_t head,
@@ -110,7 +112,7 @@ int64_t attn_oracle_linear_backward_scratch(const attn_oracle_linear_t *form,
  *     du = R^T k,   dk = R u,   dv = beta du,   dbeta = du.(v - P^T k),   P = A_t S_{t-1}
  *     R = R - beta k du^T,  dk -= beta P du (delta rules),   ddecay = rows of R.P,   R = A_t R
  * z is a column of S whose u is 1. A row whose normaliser is below float's normal numbers is
- * zeros, and passes nothing on. Any thread.
+ * zeros, and passes nothing on.
  */
 void attn_oracle_linear_backward(const attn_oracle_linear_t *form, const attn_problem_t *problem,
                                  const attn_io_t *io, const attn_tensor_t *gradient, int64_t batch,

@@ -21,6 +21,7 @@ typedef struct attn_span {
     int64_t behind;    /**< how many lie behind all keys */
 } attn_span_t;
 
+/** Where `count` positions from `first` on lie beside the keys. */
 static inline attn_span_t attn_span_of(int64_t first, int64_t count, int64_t keys) {
     const int64_t end = first + count;
     attn_span_t span;
@@ -38,7 +39,8 @@ static inline attn_pairs_t attn_pairs_before(int64_t first, int64_t count, int64
     return (high * (high - 1) - low * (low - 1)) / 2 + (attn_pairs_t)span.behind * keys;
 }
 
-/** Pairs that the problem's positions allow (attn_key_range() with all keys), all heads together. */
+/** Pairs that the problem's positions allow (attn_key_range() with all keys), all heads
+ *  together. */
 static inline double attn_problem_pairs(const attn_problem_t *problem) {
     const int64_t start = attn_query_position(problem, problem->keys, 0);
     const int64_t right = problem->causal != ATTN_CAUSAL_NONE ? 0 : problem->window_right;

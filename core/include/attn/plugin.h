@@ -45,7 +45,8 @@ struct attn_host {
     uint32_t struct_size;
     uint32_t reserved;
     const char *name, *version; /**< static text */
-    /** A host service (attn/ext/{threads,memory,cpu,log}.h) or NULL. Any thread. Owned by the host. */
+    /** A host service (attn/ext/{threads,memory,cpu,log}.h) or NULL. Owned by the host.
+     *  [any thread] */
     const void *(*get_extension)(const attn_host_t *host, const char *id);
 };
 
@@ -60,13 +61,13 @@ struct attn_backend_plan {
     const char *kernel;      /**< which code runs, e.g. "avx512 12x32"; lives as long as the plan */
 
     /**
-     * Solve the problem on these arrays; the host has checked them all against the problem.
-     * Any thread, several at a time with different workspaces. Does not allocate, lock or print.
-     * All arrays stay the caller's.
+     * Solve the problem on these arrays; the host has checked them all against the problem. Does
+     * not allocate, lock or print. All arrays stay the caller's. Several threads may run a plan at
+     * once, each with a workspace of its own. [any thread]
      */
     attn_status_t (*run)(const attn_backend_plan_t *plan, const attn_io_t *io, attn_error_t *error);
 
-    /** Give back the plan's memory. Called once, when no run is under way. */
+    /** Free the plan's memory. Called once, when no run is under way. [one thread per plan] */
     void (*destroy)(attn_backend_plan_t *plan);
 };
 
@@ -82,8 +83,8 @@ struct attn_backend {
     const char *reference;   /**< paper and equation, or a URL */
 
     /**
-     * ATTN_OK, or ATTN_ERROR_UNSUPPORTED with the reason in `why`. May be NULL (all problems with
-     * known features). Any thread; does not allocate or block.
+     * ATTN_OK, or ATTN_ERROR_UNSUPPORTED with the reason in `why`. NULL: all problems with known
+     * features. Does not allocate or block. [any thread]
      */
     attn_status_t (*supports)(const attn_problem_t *problem, attn_error_t *why);
 
@@ -91,15 +92,15 @@ struct attn_backend {
      * Prepare to solve `problem`, which the host has checked (sizes positive, heads divisible,
      * features known, supports() asked). `values` holds one checked value for each parameter that
      * the backend declares through `attn.params/1`, in that order; NULL when it declares none.
-     * Any thread; may allocate (through `attn.memory/1` when the host has it). On success *plan is
-     * the caller's until destroy().
+     * May allocate (through `attn.memory/1` when the host has it). On success *plan is the caller's
+     * until destroy(). [any thread]
      */
     attn_status_t (*plan)(const attn_host_t *host, const attn_problem_t *problem,
                           const attn_value_t *values, attn_backend_plan_t **plan,
                           attn_error_t *error);
 
     /** An extension of the backend
-     *  (attn/ext/{params,inputs,weights,cost,facts,backward,stream}.h) or NULL. Any thread. */
+     *  (attn/ext/{params,inputs,weights,cost,facts,backward,stream}.h) or NULL. [any thread] */
     const void *(*get_extension)(const char *id);
 };
 
@@ -144,7 +145,7 @@ typedef struct attn_plugin_entry {
 
 /**
  * Fill `error` (NULL is fine) and return `status`: `return attn_fail(error, ATTN_ERROR_...,
- * ...)`. Whatever the arguments hold, the message is one line of UTF-8 (attn/line.h).
+ * ...)`. Whatever the arguments hold, the message is one line of UTF-8 (attn/line.h). [any thread]
  */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))

@@ -1,7 +1,8 @@
 /*
  * attn/support.h: what nearly every plugin needs from its host, with the answer for a host that
  * does not offer it: malloc for `attn.memory/1`, the calling thread for `attn.threads/1`, the
- * scalar tier for `attn.cpu/1`. Inline, so that a plugin needs no symbol of the host.
+ * scalar tier for `attn.cpu/1`. Inline, so that a plugin needs no symbol of the host. All functions
+ * are [any thread] (attn/attn.h); an arena belongs to one thread.
  */
 #ifndef ATTN_SUPPORT_H
 #define ATTN_SUPPORT_H
@@ -39,6 +40,7 @@ static inline const attn_tensor_t *attn_own_array(const attn_io_t *io, uint32_t 
     return tensor && tensor->data ? tensor : NULL;
 }
 
+/** A service of the host, or NULL where it does not offer it. */
 static inline const void *attn_host_extension(const attn_host_t *host, const char *id) {
     return host && host->get_extension ? host->get_extension(host, id) : NULL;
 }
@@ -50,8 +52,7 @@ static inline void *attn_host_allocate(const attn_host_t *host, size_t size) {
     if (memory) return memory->allocate(memory->user, size);
     if (size > (size_t)-1 - ATTN_PIECE_ALIGNMENT) return NULL;
     /* aligned_alloc() is no older than C11. What malloc() gave stands before what is returned:
-     * there is
-     *       room, as its own alignment is that of a pointer at least. */
+     * there is room, as its own alignment is that of a pointer at least. */
     char *whole = (char *)malloc(size + ATTN_PIECE_ALIGNMENT);
     if (!whole) return NULL;
     char *piece = whole + ATTN_PIECE_ALIGNMENT - (uintptr_t)whole % ATTN_PIECE_ALIGNMENT;
@@ -59,6 +60,7 @@ static inline void *attn_host_allocate(const attn_host_t *host, size_t size) {
     return piece;
 }
 
+/** Give back what attn_host_allocate() gave; NULL is fine. */
 static inline void attn_host_release(const attn_host_t *host, void *memory) {
     const attn_ext_memory_t *service =
         (const attn_ext_memory_t *)attn_host_extension(host, ATTN_EXT_MEMORY);
@@ -99,7 +101,7 @@ static inline void attn_host_parallel_for(const attn_host_t *host, int64_t tasks
     for (int64_t t = 0; t < tasks; t++) task(data, t, 0);
 }
 
-/** The smaller, and the larger of two; and the least multiple of `step` that is not below `n` >= 0. */
+/** The smaller and the larger of two; the least multiple of `step` that is not below `n` >= 0. */
 static inline int64_t attn_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t attn_max(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t attn_round_up(int64_t n, int64_t step) {

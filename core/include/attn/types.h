@@ -26,19 +26,27 @@ extern "C" {
 /** What a call came to. The numbers are part of the ABI. */
 enum attn_status_code {
     ATTN_OK = 0,
-    ATTN_ERROR_ARGUMENT =
-        1,                /**< a null pointer, a struct_size below the first version's, a field that
-                                  this library is too old for, a malformed value */
-    ATTN_ERROR_SHAPE = 2, /**< sizes that are not positive or do not fit together */
-    ATTN_ERROR_DTYPE = 3, /**< an element type that is unknown or not the plan's */
-    ATTN_ERROR_UNSUPPORTED =
-        4,                    /**< a backend that cannot solve this problem; the message says why */
-    ATTN_ERROR_NOT_FOUND = 5, /**< an unknown backend, parameter or tier */
-    ATTN_ERROR_RANGE = 6,     /**< a parameter outside its declared range */
-    ATTN_ERROR_PLUGIN = 7,    /**< a file that is not a plugin, or a backend id taken already */
-    ATTN_ERROR_ABI = 8,       /**< a plugin of another ABI major version */
-    ATTN_ERROR_MEMORY = 9,    /**< no memory */
-    ATTN_ERROR_WORKSPACE = 10 /**< a workspace smaller than the plan asks, or misaligned */
+    /** A null pointer, a struct_size below the first version's, a field that this library is too
+     *  old for, a malformed value. */
+    ATTN_ERROR_ARGUMENT = 1,
+    /** Sizes that are not positive or do not fit together. */
+    ATTN_ERROR_SHAPE = 2,
+    /** An element type that is unknown or not the plan's. */
+    ATTN_ERROR_DTYPE = 3,
+    /** A backend that cannot solve this problem; the message says why. */
+    ATTN_ERROR_UNSUPPORTED = 4,
+    /** An unknown backend, parameter or tier. */
+    ATTN_ERROR_NOT_FOUND = 5,
+    /** A parameter or an element outside its range. */
+    ATTN_ERROR_RANGE = 6,
+    /** A file that is not a plugin, or a backend id that is taken. */
+    ATTN_ERROR_PLUGIN = 7,
+    /** A plugin of another ABI major version. */
+    ATTN_ERROR_ABI = 8,
+    /** Out of memory. */
+    ATTN_ERROR_MEMORY = 9,
+    /** A workspace smaller than the plan asks, or misaligned. */
+    ATTN_ERROR_WORKSPACE = 10
 };
 typedef int32_t attn_status_t;
 
@@ -74,7 +82,7 @@ enum attn_dtype_code { ATTN_DTYPES(ATTN_DTYPE_CODE_) ATTN_DTYPE_NONE = 0 };
 #undef ATTN_DTYPE_CODE_
 typedef int32_t attn_dtype_t;
 
-/** Bytes of an element; 0 for a number that is no element type. */
+/** Bytes of an element; 0 for a number that is no element type. [any thread] */
 static inline int64_t attn_dtype_size(attn_dtype_t dtype) {
 #define ATTN_DTYPE_SIZE_(name, number, text, bytes)                                                \
     case number:                                                                                   \
@@ -87,7 +95,7 @@ static inline int64_t attn_dtype_size(attn_dtype_t dtype) {
 #undef ATTN_DTYPE_SIZE_
 }
 
-/** Its name, "f32"; "?" for a number that is no element type. */
+/** Its name, "f32"; "?" for a number that is no element type. [any thread] */
 static inline const char *attn_dtype_name(attn_dtype_t dtype) {
 #define ATTN_DTYPE_NAME_(name, number, text, bytes)                                                \
     case number:                                                                                   \
@@ -206,8 +214,8 @@ typedef struct attn_problem {
     float softcap;         /**< c; 0: none */
     int32_t scores;        /**< enum attn_scores_code: what io->scores gets when it is there */
 
-    uint32_t
-        own_inputs;   /**< bit i: runs bring the backend's own array number i (`attn.inputs/1`) */
+    /** Bit i: runs bring the backend's own array number i (`attn.inputs/1`). */
+    uint32_t own_inputs;
     int32_t backward; /**< 1: the plan also does attn_backward() */
 } attn_problem_t;
 
@@ -220,8 +228,8 @@ typedef struct attn_problem {
 typedef struct attn_report {
     uint32_t struct_size;
     uint32_t reserved;
-    int64_t
-        degenerate_rows; /**< of linear: not finite, or the normaliser was 0 or drowned by rounding */
+    /** Of linear: rows that are not finite, or whose normaliser was 0 or lost to rounding. */
+    int64_t degenerate_rows;
 } attn_report_t;
 
 /**
@@ -248,13 +256,13 @@ typedef struct attn_io {
     attn_tensor_t value_scales; /**< the same for value */
     attn_tensor_t scores;       /**< f32 (B, H, n, m) out, or absent */
 
-    const attn_tensor_t *const
-        *own;           /**< the backend's own arrays, `own_count` of them in the order of
-                                          its declaration (`attn.inputs/1`); NULL: that one is absent */
+    /** The backend's own arrays, `own_count` of them in the order of its declaration
+     *  (`attn.inputs/1`); NULL: that one is absent. */
+    const attn_tensor_t *const *own;
     uint64_t own_count; /**< those behind are absent */
 } attn_io_t;
 
-/** No arrays at all, and the struct_size of this header. Set what differs. */
+/** No arrays at all, and the struct_size of this header. Set what differs. [any thread] */
 static inline void attn_io_init(attn_io_t *io) {
     if (!io) return;
     memset(io, 0, sizeof *io);
@@ -272,13 +280,14 @@ typedef struct attn_cost {
     uint32_t struct_size;
     uint32_t reserved;
     double flops; /**< additions and multiplications that the result needs (exp not counted) */
-    double
-        bytes; /**< read and written at least once: queries, keys that some query sees by position (of
-                       *   each key/value head, with the scales of i8), their values, and output */
-    double pairs;     /**< (query, key) pairs the weights are not zero on, all heads together; NaN,
-                       *   like flops and touched: a run's arrays decide, or there are too many to count */
-    const char *form; /**< asymptotic form for one head, e.g. "n m (d + dv)"; static text */
-    double touched;   /**< pairs of the blocks that are computed for those; 0: not told */
+    /** Read and written at least once: queries, keys that are visible by position to some query
+     *  (of each key/value head, with the scales of i8), their values, and output. */
+    double bytes;
+    /** (query, key) pairs whose weight is not zero, all heads together. NaN, like flops and
+     *  touched, where a run's arrays decide or there are too many to count. */
+    double pairs;
+    const char *form;      /**< asymptotic form for one head, e.g. "n m (d + dv)"; static text */
+    double touched;        /**< pairs of the blocks that are computed for those; 0: not told */
     double gradient_flops; /**< flops of the gradients by query, key and value; 0: not told */
 } attn_cost_t;
 
@@ -300,14 +309,15 @@ typedef struct attn_fact {
 
 /* ---- small helpers, inline so that plugins need no symbol of the host ------------------------ */
 
-/** Key position of a query, when `keys` keys count (m, or the sequence's length). */
+/** Key position of a query, when `keys` keys count (m, or the sequence's length). [any thread] */
 static inline int64_t attn_query_position(const attn_problem_t *problem, int64_t keys,
                                           int64_t query) {
     if (problem->causal == ATTN_CAUSAL_BOTTOM_RIGHT) return query + keys - problem->queries;
     return query + problem->past;
 }
 
-/** First key that query i may NOT see under the problem's causal rule: keys [0, limit) are allowed. */
+/** First key hidden from query i by the problem's causal rule; keys [0, limit) are visible.
+ *  [any thread] */
 static inline int64_t attn_causal_limit(const attn_problem_t *problem, int64_t query) {
     int64_t limit = problem->keys;
     if (problem->causal != ATTN_CAUSAL_NONE)
@@ -316,7 +326,8 @@ static inline int64_t attn_causal_limit(const attn_problem_t *problem, int64_t q
     return limit < problem->keys ? limit : problem->keys;
 }
 
-/** Keys first <= j < last that a query sees by position, when `keys` keys count; both in 0..keys. */
+/** Keys first <= j < last that are visible to a query by position, when `keys` keys count; both
+ *  in 0..keys. [any thread] */
 static inline void attn_key_range(const attn_problem_t *problem, int64_t keys, int64_t query,
                                   int64_t *first, int64_t *last) {
     const int64_t position = attn_query_position(problem, keys, query);
@@ -330,7 +341,7 @@ static inline void attn_key_range(const attn_problem_t *problem, int64_t keys, i
     if (*last < *first) *last = *first;
 }
 
-/** The features (enum attn_feature_bits) that this problem needs of a backend. */
+/** The features (enum attn_feature_bits) that this problem needs of a backend. [any thread] */
 static inline uint64_t attn_problem_features(const attn_problem_t *problem) {
     uint64_t features = 0;
     if (problem->causal != ATTN_CAUSAL_NONE) features |= ATTN_FEATURE_CAUSAL;

@@ -25,8 +25,8 @@ typedef struct attn_ext_backward {
     /**
      * `io` are the arrays of a run of this plan, after it: inputs, out, and lse, which is there
      * unless the backend has none (ATTN_FEATURE_LSE); the workspace is the plan's. The host has
-     * checked both. Any thread, several at a time with different workspaces. Does not allocate,
-     * lock or print.
+     * checked both. Does not allocate, lock or print. Several threads may call at once, each with
+     * a workspace of its own. [any thread]
      */
     attn_status_t (*backward)(const attn_backend_plan_t *plan, const attn_io_t *io,
                               const attn_io_t *gradients, attn_error_t *error);

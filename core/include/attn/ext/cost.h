@@ -11,7 +11,7 @@
 typedef struct attn_ext_cost {
     uint32_t struct_size;
     uint32_t reserved;
-    /** Fill `cost`. Any thread; does not allocate or block; depends on the plan alone. */
+    /** Fill `cost`, from the plan alone. Does not allocate or block. [any thread] */
     void (*cost)(const attn_backend_plan_t *plan, attn_cost_t *cost);
 } attn_ext_cost_t;
 

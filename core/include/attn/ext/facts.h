@@ -12,7 +12,8 @@
 typedef struct attn_ext_facts {
     uint32_t struct_size;
     uint32_t reserved;
-    /** Fill fact number `index` and return 1, or return 0 past the last. Any thread, no blocking. */
+    /** Fill fact number `index` and return 1, or return 0 past the last. Does not block.
+     *  [any thread] */
     int32_t (*fact)(const attn_backend_plan_t *plan, uint32_t index, attn_fact_t *fact);
 } attn_ext_facts_t;
 

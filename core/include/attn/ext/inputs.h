@@ -41,8 +41,8 @@ typedef struct attn_ext_inputs {
     const attn_array_info_t *const *arrays;
     /**
      * Set the extents of array number `index` whose axes are ATTN_AXIS_PLAN, each at least 1;
-     * the others are set already. NULL when there is none. Any thread; depends on the plan
-     * alone.
+     * the others are set already. Depends on the plan alone. NULL when there is none.
+     * [any thread]
      */
     void (*shape)(const attn_backend_plan_t *plan, uint32_t index, int64_t shape[4]);
 } attn_ext_inputs_t;

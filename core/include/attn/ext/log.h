@@ -12,7 +12,8 @@ typedef struct attn_ext_log {
     uint32_t struct_size;
     uint32_t reserved;
     void *user; /**< handed back to write */
-    /** One line of UTF-8 text without newline, copied by the host. Any thread, never in a run. */
+    /** One line of UTF-8 text without newline, which the host copies. Never called in a run.
+     *  [any thread] */
     void (*write)(void *user, const char *line);
 } attn_ext_log_t;
 

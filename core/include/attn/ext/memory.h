@@ -13,9 +13,9 @@ typedef struct attn_ext_memory {
     uint32_t struct_size;
     uint32_t reserved;
     void *user; /**< handed back to both functions */
-    /** `size` bytes aligned to 64, contents undefined, or NULL. Any thread. */
+    /** `size` bytes aligned to 64, contents undefined, or NULL. [any thread] */
     void *(*allocate)(void *user, size_t size);
-    /** Give back what allocate() returned; NULL is fine. Any thread. */
+    /** Give back what allocate() returned; NULL is fine. [any thread] */
     void (*release)(void *user, void *memory);
 } attn_ext_memory_t;
 

@@ -5,8 +5,8 @@
  * The host checks all arrays, counts the tokens and heads the saved bytes; it calls with the
  * arrays that belong to the call and no others: append() has the inputs with an axis of keys
  * (key, value, scales, the backend's own), query() those without (sinks, slopes, the backend's
- * own), and outputs. Nothing is kept of the arrays. A stream is used by one thread at a time. A
- * function that fails leaves the stream as it was.
+ * own), and outputs. Nothing is kept of the arrays. All functions of a stream are
+ * [one thread per stream]; one that fails leaves the stream as it was.
  */
 #ifndef ATTN_EXT_STREAM_H
 #define ATTN_EXT_STREAM_H
@@ -44,7 +44,8 @@ struct attn_backend_stream {
     attn_status_t (*fork)(const attn_backend_stream_t *stream, attn_backend_stream_t **copy,
                           attn_error_t *error);
 
-    /** Write the tokens to `bytes`, of any alignment and as large as the result; NULL: only count. */
+    /** Write the tokens to `bytes`, of any alignment and as large as the result; NULL: only
+     *  count. */
     uint64_t (*save)(const attn_backend_stream_t *stream, void *bytes);
 
     /**
@@ -57,6 +58,7 @@ struct attn_backend_stream {
     /** Bytes of memory, all of it. */
     uint64_t (*memory)(const attn_backend_stream_t *stream);
 
+    /** Free the stream's memory. */
     void (*destroy)(attn_backend_stream_t *stream);
 
     /**
@@ -74,7 +76,7 @@ typedef struct attn_ext_stream {
      * stream will hold, `queries` is 1, and causal or a window come with
      * ATTN_CAUSAL_BOTTOM_RIGHT. `values` as in plan(), valid during this call. Errors as plan();
      * ATTN_ERROR_UNSUPPORTED for a method that has to see all tokens at once. On success *stream
-     * is the host's until destroy().
+     * is the host's until destroy(). [any thread]
      */
     attn_status_t (*create)(const attn_host_t *host, const attn_problem_t *problem,
                             const attn_value_t *values, attn_backend_stream_t **stream,

@@ -19,8 +19,8 @@ typedef struct attn_ext_threads {
     uint32_t workers; /**< at least 1; fixed for the life of the host */
     void *pool;       /**< handed back to parallel_for */
     /**
-     * Run task(data, t, worker) for every t in [0, tasks) and return when all are done.
-     * Any thread; when the pool is busy with another call, the tasks run in the calling thread.
+     * Run task(data, t, worker) for every t in [0, tasks) and return when all are done. When the
+     * pool is busy with another call, the tasks run in the calling thread. [any thread]
      * To stop a run, leave out its tasks from some moment on: it then ends soon, with anything in
      * its outputs.
      */

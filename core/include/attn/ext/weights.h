@@ -19,7 +19,7 @@ typedef struct attn_ext_weights {
      * Write the weights of queries [first, first + count) of one batch and query head:
      * rows[r*row_stride + j], 0 <= j < m, for query first + r, zero where a key is not attended
      * to. Reads io->query, io->key and own inputs, uses io->workspace like a run; the host has
-     * checked the bounds. Any thread; does not allocate, lock or print.
+     * checked the bounds. Does not allocate, lock or print. [any thread]
      */
     attn_status_t (*rows)(const attn_backend_plan_t *plan, const attn_io_t *io, int64_t batch,
                           int64_t head, int64_t first, int64_t count, float *rows,
