@@ -496,40 +496,41 @@ static int execute(bench_t *bench) {
 }
 
 static const char summary[] =
-    "Speed over ranges of sizes, on independent standard normal Q, K and V, or on those of files.";
+    "Measure speed over ranges of sizes, on standard normal Q, K and V or on files.";
 static const char details[] =
-    "Every combination of the lists is a row for each backend. Kernel is what the plan runs:\n"
-    "instruction set and tile, and what a parameter such as precision changed. ms is the median\n"
-    "of the time of one run, between ms low and ms high (95% confidence; - where --time left but\n"
-    "one). GFLOP/s and GB/s count what the method needs. The peak is that of one core's\n"
-    "multiply-adds of floats with the same instruction set (integers may do more), measured in\n"
-    "this run, with less effort where --time is below 0.1; the percentage is per thread. Pairs is\n"
-    "the share of (query, key) pairs that are kept, of some 256 queries where a run's arrays\n"
-    "decide which; touched\n"
-    "that of the blocks which are computed for them.\n"
-    "The error is against exact softmax attention in double precision, over about 64 rows. A\n"
-    "backend that cannot solve a problem has a row without numbers, and standard error says why.\n"
-    "With --backward the error is that of the gradient by Q, against exact softmax attention's;\n"
-    "linear, whose weights are others, has none.\n"
+    "Each combination of the lists is one row for each backend.\n"
     "\n"
-    "GB/s are of the bytes that queries, results and the visible keys and values have, as their\n"
-    "types and --kv-lens say. With --stream a row is n tokens, one by one, after the m - n before\n"
-    "them (--causal=bottom-right), which are appended before the clock starts; linear keeps sums\n"
-    "in place of keys, and has no GFLOP/s and GB/s there.\n"
+    "kernel   what the plan runs: instruction set and tile, and the effect of a parameter such as\n"
+    "         precision\n"
+    "ms       median time of one run; ms low and ms high: its 95% confidence interval (- when\n"
+    "         --time left only one run)\n"
+    "GFLOP/s, GB/s\n"
+    "         operations that the method needs, and bytes of queries, results and visible keys\n"
+    "         and values (as their types and --kv-lens say), by time\n"
+    "peak     multiply-adds of floats on one core with the same instruction set, measured in this\n"
+    "         run (integers may reach more); the percentage is per thread\n"
+    "pairs    share of (query, key) pairs that are kept, estimated from 256 queries where the\n"
+    "         arrays decide; touched: share of the pairs in the blocks that are computed\n"
+    "error    against exact softmax attention in double precision, over about 64 rows; with\n"
+    "         --backward, of the gradient by Q (none for linear, which has other weights)\n"
     "\n"
-    "--kernels times what all kernels share instead, each piece alone on data in the nearest "
-    "cache\n"
-    "(96 keys, d = 64), on every tier of this machine up to --cpu; the peak is the tier's own\n"
-    "(compilers make vectors of the scalar tier's pieces, not of its peak).\n"
+    "A backend that cannot solve a problem has a row without numbers; standard error says why.\n"
     "\n"
-    "--calibrate measures what one core does at most: arithmetic by instruction set, reading "
-    "memory in\n"
-    "several orders (the best is what a bench's GB/s are a share of), reading arrays of growing "
-    "size;\n"
-    "and tells the caches, and the kernels that plans choose for usual problems.\n"
+    "--stream: a row is n tokens, one by one, after the m - n tokens before them\n"
+    "(--causal=bottom-right), which are appended before the clock starts. linear keeps sums in\n"
+    "place of keys, so it has no GFLOP/s and GB/s there.\n"
+    "\n"
+    "--kernels times the pieces that all kernels share, each alone on data in the nearest cache\n"
+    "(96 keys, d = 64), on every tier of this machine up to --cpu, against the tier's own peak.\n"
+    "(Compilers vectorise the scalar tier's pieces, not its peak.)\n"
+    "\n"
+    "--calibrate measures the limits of one core: arithmetic by instruction set, and reading\n"
+    "memory in several orders (the best one is what GB/s are compared with) and in arrays of\n"
+    "growing size. It also lists the caches, and the kernels that plans choose for common\n"
+    "problems.\n"
     "\n"
     "--set NAME=VALUE goes to every backend that has the parameter, --set BACKEND.NAME=VALUE to\n"
-    "one. --input NAME=VALUE goes to every backend that has the array; files have to fit all "
+    "one. --input NAME=VALUE goes to every backend that has the array; files have to fit all\n"
     "sizes.";
 
 int cli_bench(int argc, char **argv) {
@@ -542,7 +543,7 @@ int cli_bench(int argc, char **argv) {
         {"backend", 0, OPTION_TEXTS, "A,B,...", "which backends; may be repeated (default: all)",
          &bench.backends, 0, 0},
         {"n", 0, OPTION_INTEGERS, "N,...", "queries (default 1024)", &bench.sizes[SIZE_N], 1, most},
-        {"m", 0, OPTION_INTEGERS, "M,...", "keys, those of the past too (default: past + n)",
+        {"m", 0, OPTION_INTEGERS, "M,...", "keys, those of the past included (default: past + n)",
          &bench.sizes[SIZE_M], 1, most},
         {"past", 0, OPTION_INTEGERS, "P,...", "keys before the first query (default 0)",
          &bench.sizes[SIZE_PAST], 0, most},
@@ -567,15 +568,16 @@ int cli_bench(int argc, char **argv) {
         {"threads", 0, OPTION_INTEGERS, "T,...", "threads to compute with (default 1)",
          &bench.threads, 1, 1024},
         RULES_OPTIONS(bench.inputs.rules),
-        {"backward", 0, OPTION_SWITCH, NULL, "time the gradients by Q, K and V, not the run",
+        {"backward", 0, OPTION_SWITCH, NULL, "time the gradients by Q, K and V instead of the run",
          &bench.backward, 0, 0},
         {"stream", 0, OPTION_SWITCH, NULL,
          "decode token by token: append its key and value, then query; needs --causal",
          &bench.stream, 0, 0},
         {"kernels", 0, OPTION_SWITCH, NULL, "time the pieces that kernels share", &bench.kernels, 0,
          0},
-        {"calibrate", 0, OPTION_SWITCH, NULL, "tell what this machine does, and which kernels run",
-         &bench.calibrate, 0, 0},
+        {"calibrate", 0, OPTION_SWITCH, NULL,
+         "measure the limits of this machine, and list the kernels that run", &bench.calibrate, 0,
+         0},
         GIVEN_INPUT(bench.inputs.given),
         SETTINGS_PARAMETERS(bench.settings),
         SETTINGS_CPU(bench.settings),

@@ -217,23 +217,24 @@ static int execute(compare_t *compare) {
     return status ? status : print(compare);
 }
 
-static const char summary[] = "Time and error of several backends on the same arrays.";
+static const char summary[] = "Compare time and error of several backends on the same arrays.";
 static const char details[] =
-    "Arrays are .npy files; - as the name of one is standard input, which is read once.\n"
+    "Arrays are .npy files. The file name - is standard input, which is read once.\n"
     "\n"
-    "ms is the median of the time of one run, between ms low and ms high (95% confidence).\n"
-    "GFLOP/s counts what the method needs. Workspace is the memory beside the arrays, stream that\n"
-    "of a stream which holds all keys and values. Pairs is the share of (query, key) pairs whose\n"
-    "weight is not zero by construction, touched that of the blocks which are computed for them.\n"
-    "Error is ||O - O*|| / ||O*|| (Frobenius) against exact softmax attention in double "
-    "precision.\n"
-    "Degenerate rows of linear had a normaliser of 0, or one that rounding drowned, or are not\n"
-    "finite. The note says what the plan chose and what a sketch promises of these arrays, or why\n"
-    "the backend cannot solve the problem.\n"
+    "ms         median time of one run; ms low and ms high: its 95% confidence interval\n"
+    "GFLOP/s    operations that the method needs, by time\n"
+    "workspace  memory beside the arrays; stream: of a stream that holds all keys and values\n"
+    "pairs      share of (query, key) pairs whose weight is not zero by construction; touched:\n"
+    "           share of the pairs in the blocks that are computed\n"
+    "error      ||O - O*|| / ||O*|| (Frobenius) against exact softmax in double precision\n"
+    "note       what the plan chose and what a sketch guarantees for these arrays, or why the\n"
+    "           backend cannot solve the problem\n"
     "\n"
-    "--x is Q and K in one: a backend that takes CSR has it as it is, others and the error have "
-    "it\n"
-    "written out.\n"
+    "Degenerate rows of linear have a normaliser of 0, or one lost to rounding, or are not\n"
+    "finite.\n"
+    "\n"
+    "--x is Q and K in one. A backend that takes CSR gets it as it is; the other backends and the\n"
+    "error get a dense copy.\n"
     "\n"
     "--set NAME=VALUE goes to every backend that has the parameter, --set BACKEND.NAME=VALUE to\n"
     "one. --input NAME=VALUE goes to every backend that has the array.";

@@ -28,8 +28,9 @@ typedef struct csr {
         {"x-indices", 0, OPTION_TEXT, "FILE", "CSR: the column of each element", &(csr).indices,   \
          0,           0},                                                                          \
     {                                                                                              \
-        "columns", 0, OPTION_INTEGER, "D", "CSR: features, where the last ones have no element",   \
-            &(csr).columns, 1, CSR_MOST_COLUMNS                                                    \
+        "columns", 0, OPTION_INTEGER, "D",                                                         \
+            "CSR: number of features, when the last ones have no element", &(csr).columns, 1,      \
+            CSR_MOST_COLUMNS                                                                       \
     }
 
 #define CSR_MOST_COLUMNS INT64_C(2147483648)

@@ -110,24 +110,24 @@ static const char summary[] =
     "Turn a text into vectors to use as Q, K and V, without a trained model.";
 static const char details[] =
     "Tokens are words and single punctuation marks. A token's vector is the sum of its hashed\n"
-    "character n-grams (3 to 5 characters, as fastText has it), so that words that share letters\n"
-    "look alike, plus sinusoidal positions. q.k / sqrt(D) is 5 for a token with itself.";
+    "character n-grams (3 to 5 characters, as in fastText), so words that share letters look\n"
+    "alike, plus sinusoidal positions. q.k / sqrt(D) of a token with itself is 5.";
 
 int cli_embed(int argc, char **argv) {
     embedding_t e = {.path = NULL};
     const option_t options[] = {
-        {"TEXT.txt", 0, OPTION_ARGUMENT, NULL, "UTF-8 text; - for standard input", &e.path, 0, 0},
+        {"TEXT.txt", 0, OPTION_ARGUMENT, NULL, "UTF-8 text; -: standard input", &e.path, 0, 0},
         {"dim", 0, OPTION_INTEGER | OPTION_REQUIRED, "D", "columns, at least 2", &e.dim, 2,
          1 << 20},
         {"output", 'o', OPTION_TEXT | OPTION_REQUIRED, "X.npy",
-         "where float32 (n, D) goes, one row a token; - for standard output", &e.out, 0, 0},
-        {"heads", 0, OPTION_INTEGER, "H", "(H, n, D) instead, each head with other hash functions",
+         "the vectors, float32 (n, D), one row a token; -: standard output", &e.out, 0, 0},
+        {"heads", 0, OPTION_INTEGER, "H", "write (H, n, D), each head with its own hash functions",
          &e.heads, 1, 4096},
         {"json", 0, OPTION_SWITCH, NULL, "print the tokens with their byte offsets as JSON",
          &e.json, 0, 0},
         {"any-bytes", 0, OPTION_SWITCH, NULL,
-         "take input that is not UTF-8 text: a byte that is no character is a letter", &e.any_bytes,
-         0, 0},
+         "accept input that is not UTF-8: a byte outside characters counts as a letter",
+         &e.any_bytes, 0, 0},
         {.name = NULL},
     };
     const option_command_t command = {"embed", summary, options, details};

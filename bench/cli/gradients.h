@@ -19,8 +19,7 @@ typedef struct gradients {
 #define GRADIENTS_OPTION(gradients)                                                                \
     {                                                                                              \
         "grad", 0, OPTION_TEXTS, "NAME=FILE",                                                      \
-            "gradients: of out is read, of query, key, value, bias ... is written; may be "        \
-            "repeated",                                                                            \
+            "gradient: out is read; query, key, value, bias ... are written; may be repeated",     \
             &(gradients).files, 0, 0                                                               \
     }
 

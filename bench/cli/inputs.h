@@ -45,7 +45,7 @@ typedef struct inputs {
          0,                                                                                        \
          OPTION_TEXT,                                                                              \
          "K.npy",                                                                                  \
-         "keys, (m, d) likewise; their number of heads divides that of Q",                         \
+         "keys, (m, d) likewise; the heads of Q are a multiple of theirs",                         \
          &(inputs).paths[INPUT_KEY],                                                               \
          0,                                                                                        \
          0},                                                                                       \
@@ -61,7 +61,7 @@ typedef struct inputs {
          0,                                                                                        \
          OPTION_TEXT,                                                                              \
          "PK.npy",                                                                                 \
-         "keys before those of K: query i stands after them, at p + i",                            \
+         "p keys before those of K; query i then stands at p + i",                                 \
          &(inputs).pasts[INPUT_KEY],                                                               \
          0,                                                                                        \
          0},                                                                                       \
@@ -75,7 +75,7 @@ typedef struct inputs {
      0,                                                                                            \
      OPTION_TEXT,                                                                                  \
      "X.npz",                                                                                      \
-     "in place of Q and K, both of which it is: .npy, or CSR as of SciPy's save_npz()",            \
+     "one array for both Q and K: .npy, or CSR in a .npz of SciPy's save_npz()",                   \
      &(inputs).x.archive,                                                                          \
      0,                                                                                            \
      0},                                                                                           \
@@ -83,7 +83,7 @@ typedef struct inputs {
          0,                                                                                        \
          OPTION_TEXT,                                                                              \
          "X.npy",                                                                                  \
-         "or its elements, beside --x-indptr and --x-indices",                                     \
+         "CSR: the elements, with --x-indptr and --x-indices",                                     \
          &(inputs).x.data,                                                                         \
          0,                                                                                        \
          0},                                                                                       \

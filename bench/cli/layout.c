@@ -197,40 +197,36 @@ static int execute(layout_t *layout) {
     return CLI_OK;
 }
 
-static const char summary[] = "Which pairs of queries and keys a backend keeps, cell by cell.";
+static const char summary[] = "Show which pairs of queries and keys a backend keeps, cell by cell.";
 static const char details[] =
-    "A cell is a square of pairs, its rows queries, its columns keys: # where all of its pairs "
-    "are\n"
-    "kept, + some, . none. A pair is kept unless pattern, causal, window, lengths, mask or bias "
-    "hide\n"
-    "it; those of a pattern that chooses by the arrays are of these arrays. The file has bool,\n"
-    "true where a pair of the cell is kept, (n / cell, m / cell) behind Q's batches and heads: "
-    "what\n"
-    "--input block_mask takes. --cell 1 has every pair. Memory is that of all logits, and one\n"
-    "that is -inf because Q or K are not finite, or their product overflows, is taken for hidden.\n"
+    "A cell is a square of pairs; its rows are queries, its columns keys: # all pairs are kept, +\n"
+    "some, . none. A pair is kept unless pattern, causal, window, lengths, mask or bias hide it.\n"
+    "A pattern that depends on the arrays is that of these arrays. The file is bool, true where a\n"
+    "pair of the cell is kept, (n / cell, m / cell) behind Q's batches and heads, as --input\n"
+    "block_mask takes it. --cell 1 shows every pair. This needs memory for all logits. A logit of\n"
+    "-inf because Q or K are not finite, or because their product overflows, counts as hidden.\n"
     "\n"
-    "Computed are the pairs of the blocks that the backend takes at a time, as its plan tells.";
+    "Computed are the pairs of the blocks that the backend takes at a time, as its plan says.";
 
 int cli_layout(int argc, char **argv) {
     layout_t layout = {.settings = {.threads = 1}, .inputs = {.rules = {.scale = NAN}}};
     inputs_t *inputs = &layout.inputs;
     const int64_t most = (int64_t)1 << 40;
     option_t options[OPTION_LIST_SIZE] = {
-        {"BACKEND", 0, OPTION_ARGUMENT, NULL, "sparse, or another that has scores", &layout.backend,
-         0, 0},
+        {"BACKEND", 0, OPTION_ARGUMENT, NULL, "sparse, or another backend that has scores",
+         &layout.backend, 0, 0},
         {"q", 0, OPTION_TEXT, "Q.npy", "queries, (n, d), (H, n, d) or (B, H, n, d)",
          &inputs->paths[INPUT_QUERY], 0, 0},
         {"k", 0, OPTION_TEXT, "K.npy", "keys, (m, d) likewise", &inputs->paths[INPUT_KEY], 0, 0},
-        {"n", 0, OPTION_INTEGER, "N", "without files, at random: queries (default 256)", &layout.n,
-         1, most},
-        {"m", 0, OPTION_INTEGER, "M", "keys (default: n)", &layout.m, 1, most},
+        {"n", 0, OPTION_INTEGER, "N", "without files: number of random queries (default 256)",
+         &layout.n, 1, most},
+        {"m", 0, OPTION_INTEGER, "M", "number of keys (default: n)", &layout.m, 1, most},
         {"d", 0, OPTION_INTEGER, "D", "columns (default 64)", &layout.d, 1, most},
         {"heads", 0, OPTION_INTEGER, "H", "heads (default 1)", &layout.heads, 1, most},
         {"kv-heads", 0, OPTION_INTEGER, "H", "heads of K (default: heads)", &layout.kv_heads, 1,
          most},
         {"cell", 0, OPTION_INTEGER, "C",
-         "queries and keys of a cell (default: a block of the backend's, or 16)", &layout.cell, 1,
-         most},
+         "queries and keys of a cell (default: the backend's block, or 16)", &layout.cell, 1, most},
         {"output", 'o', OPTION_TEXT, "FILE.npy",
          "write the layout to a file instead of printing its picture", &layout.output, 0, 0},
         RULES_OPTIONS(inputs->rules),

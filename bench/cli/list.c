@@ -57,24 +57,21 @@ static int print_backends(const attn_context_t *context, const char *only) {
 }
 
 static const char summary[] =
-    "The backends there are, with their parameters, ranges and defaults, and arrays of their own.";
+    "List the backends with their parameters, ranges and defaults, and their own arrays.";
 
 static const char notes[] =
-    "Shapes are of B batches, H heads of Q and Hkv of K and V, n queries, m keys, d columns of Q "
-    "and\n"
-    "K, dv of V. |1: or 1, which is the same for all; plan: what the backend makes of the sizes "
-    "and\n"
-    "its parameters. A,B,...: one number for each head or batch, or, where the heads may be 1, one "
-    "for\n"
-    "all. Parameters go by --set, arrays by --input and --output (see attn run --help).";
+    "In shapes, B is batches, H heads of Q, Hkv heads of K and V, n queries, m keys, d columns of\n"
+    "Q and K, dv columns of V. |1: the axis may also be 1, the same for all. plan: the plan\n"
+    "decides. A,B,...: one number for each head or batch, or one for all where the shape has |1.\n"
+    "Parameters go by --set, arrays by --input and --output (see attn run --help).";
 
 int cli_list(int argc, char **argv) {
     settings_t settings = {.threads = 1};
     const char *only = NULL;
     int json = 0;
     const option_t options[] = {
-        {"BACKEND", 0, OPTION_ARGUMENT | OPTION_OPTIONAL, NULL, "this one alone", &only, 0, 0},
-        {"json", 0, OPTION_SWITCH, NULL, "as JSON, with everything that is known", &json, 0, 0},
+        {"BACKEND", 0, OPTION_ARGUMENT | OPTION_OPTIONAL, NULL, "only this backend", &only, 0, 0},
+        {"json", 0, OPTION_SWITCH, NULL, "as JSON, with all details", &json, 0, 0},
         SETTINGS_PLUGIN(settings),
         {.name = NULL},
     };

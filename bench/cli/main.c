@@ -13,14 +13,14 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
-    {"list", cli_list, "the backends there are, with their parameters"},
+    {"list", cli_list, "list backends and their parameters"},
     {"run", cli_run, "compute attention on .npy files with one backend"},
-    {"layout", cli_layout, "which pairs of queries and keys a backend keeps"},
-    {"compare", cli_compare, "time and error of several backends on the same .npy files"},
-    {"bench", cli_bench, "speed over ranges of sizes, against the machine's measured peak"},
-    {"check", cli_check, "whether a backend, a plugin's too, keeps what every backend has to"},
-    {"lab", cli_lab, "the papers' experiments: list them, run and plot them"},
-    {"sketch", cli_sketch, "put a matrix on fewer features, and measure how near it is"},
+    {"layout", cli_layout, "show which pairs of queries and keys a backend keeps"},
+    {"compare", cli_compare, "compare time and error of several backends on the same files"},
+    {"bench", cli_bench, "measure speed over ranges of sizes, against the machine's peak"},
+    {"check", cli_check, "test a backend, yours too, against the rules of all backends"},
+    {"lab", cli_lab, "list, run and plot the papers' experiments"},
+    {"sketch", cli_sketch, "reduce the features of a matrix and report the error"},
     {"embed", cli_embed, "turn a text into vectors to use as Q, K and V"},
 };
 
@@ -33,29 +33,23 @@ static int help(void) {
          "\n"
          "Attention on the CPU: softmax(scale Q K^T) V, exact and approximate.\n");
     for (int i = 0; i < COMMANDS; i++) printf("  %-10s %s\n", commands[i].name, commands[i].help);
-    puts(
-        "\n"
-        "For example:\n"
-        "  attn embed text.txt --dim 64 -o x.npy\n"
-        "  attn compare --q x.npy --k x.npy --v x.npy\n"
-        "  attn run sparse --q x.npy --k x.npy --v x.npy --set block=16 -o o.npy\n"
-        "\n"
-        "The environment's ATTN_CPU limits the instruction set, as the option --cpu does.\n"
-        "An output replaces a file as cp does: mode, owner and links stay. It is complete or not "
-        "at "
-        "all,\n"
-        "with one exception: a file with hard links, of another owner or in a folder that this "
-        "user "
-        "may\n"
-        "not write to is overwritten where it is. Room on the disk is reserved first and signals "
-        "wait,\n"
-        "but a kill -9 or a power cut during that copy leaves a damaged file. The complete one is "
-        "then\n"
-        "beside it, where the folder allows that, as a file .attn-*: of a run that was killed. The "
-        "next\n"
-        "one that writes the same output removes it.\n"
-        "Exit status: 0 done, 2 wrong input (one line on standard error says what, and no output\n"
-        "file is written), 1 anything else.");
+    puts("\n"
+         "For example:\n"
+         "  attn embed text.txt --dim 64 -o x.npy\n"
+         "  attn compare --q x.npy --k x.npy --v x.npy\n"
+         "  attn run sparse --q x.npy --k x.npy --v x.npy --set block=16 -o o.npy\n"
+         "\n"
+         "ATTN_CPU in the environment limits the instruction set, as the option --cpu does.\n"
+         "\n"
+         "An output file replaces another as cp does: mode, owner and links stay. It is complete\n"
+         "or absent, with one exception: a file with hard links, of another owner, or in a\n"
+         "folder where you may not write is overwritten in place. Room on the disk is reserved\n"
+         "first and signals wait, but a kill -9 or a power cut during that copy leaves a damaged\n"
+         "file. The complete file is then beside it as .attn-*, where the folder allows that;\n"
+         "the next run that writes the same output removes it.\n"
+         "\n"
+         "Exit status: 0 done; 2 wrong input (one line on standard error says what was wrong,\n"
+         "and no output file is written); 1 any other failure.");
     return CLI_OK;
 }
 

@@ -187,7 +187,8 @@ static int unknown(const option_command_t *command, const char *word) {
     char advice[MEANT_TEXT], help[MEANT_TEXT];
     snprintf(help, sizeof help, "see attn %.64s --help", command->name);
     if (strchr("0123456789. (", word[1]))
-        return cli_complain(CLI_USAGE, "%s: unknown option '%s' (what is none goes behind --)",
+        return cli_complain(CLI_USAGE,
+                            "%s: unknown option '%s' (use -- before arguments that start with -)",
                             command->name, word);
     for (const option_t *option = command->options; option->name; option++)
         if (kind_of(option) != OPTION_ARGUMENT) meant_try(&meant, option->name);

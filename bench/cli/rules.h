@@ -30,7 +30,7 @@ typedef struct rules {
          0,                                                                                        \
          OPTION_TEXT,                                                                              \
          "L,R",                                                                                    \
-         "keys seen to the left and to the right of a query; -1 or nothing: all",                  \
+         "visible keys to the left and to the right of a query; -1 or nothing: all",               \
          &(rules).window,                                                                          \
          0,                                                                                        \
          0},                                                                                       \
@@ -38,13 +38,13 @@ typedef struct rules {
          0,                                                                                        \
          OPTION_NUMBER,                                                                            \
          "S",                                                                                      \
-         "factor of the logits (default: the backend's, 1/sqrt(d) for softmax)",                   \
+         "scale of the logits (default: the backend's, 1/sqrt(d) for softmax)",                    \
          &(rules).scale,                                                                           \
          0,                                                                                        \
          0},                                                                                       \
     {                                                                                              \
         "softcap", 0, OPTION_NUMBER, "C",                                                          \
-            "logits x become C tanh(x / C), before bias and masks (0: not)", &(rules).softcap, 0,  \
+            "logits x become C tanh(x / C), before bias and masks (0: off)", &(rules).softcap, 0,  \
             0                                                                                      \
     }
 

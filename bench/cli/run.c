@@ -247,44 +247,35 @@ static int execute(run_t *run) {
     return status;
 }
 
-static const char summary[] = "Compute attention with one backend; prints a short report.";
+static const char summary[] = "Compute attention with one backend and print a short report.";
 static const char details[] =
-    "Arrays are .npy files, or FILE.npz:NAME and FILE.safetensors:NAME (NAME may be left out "
-    "where\n"
-    "there is but one array), in C or Fortran order: float32, float64 (rounded to float32), "
-    "float16\n"
-    "and bfloat16 (computed with in float32, where the backend has half precision), and for K and "
-    "V\n"
-    "int8 with --key-scales and --value-scales, a number for each row. A result of bfloat16 is\n"
-    "written as float32. - as the name of a file is standard input, which is read once.\n"
-    "NaN and infinity are computed with as IEEE 754 says, and counted.\n"
-    "Output files appear complete or not at all (attn --help says which exception there is); - as "
-    "the\n"
-    "name of one is standard output, and the report is left out then. Degenerate rows of linear "
-    "had "
-    "a\n"
-    "normaliser of 0, or one that rounding drowned, or are not finite.\n"
+    "Arrays are .npy files, or FILE.npz:NAME and FILE.safetensors:NAME (leave out NAME when there\n"
+    "is only one array), in C or Fortran order: float32, float64 (rounded to float32), float16\n"
+    "and bfloat16 (computed in float32, by backends with half precision); K and V also int8 with\n"
+    "--key-scales and --value-scales, one number for each row. A bfloat16 result is written as\n"
+    "float32. The file name - is standard input, which is read once. NaN and infinity follow IEEE\n"
+    "754 and are counted.\n"
     "\n"
-    "A query sees the keys that causal, window, lengths, mask and bias all leave it; one that "
-    "sees\n"
-    "none gets zeros, and -inf as lse. Query i stands at key i, or behind the past at p + i, or,\n"
-    "aligned bottom-right, at i + m - n. Masks and biases have up to 4 dimensions and broadcast "
-    "as\n"
-    "in NumPy; columns may be missing where --kv-lens says that no sequence has a key. Arrays of "
-    "a\n"
-    "backend's own (attn list) go by --input and --output. A file that is aligned from the right "
-    "may\n"
-    "lack axes in front, and at the end those that are always 1; outputs lack the latter, and in\n"
-    "front those that Q lacks.\n"
+    "Output files are complete or absent (attn --help names the exception). As an output, - is\n"
+    "standard output, and no report is printed. Degenerate rows of linear have a normaliser of 0,\n"
+    "or one lost to rounding, or are not finite.\n"
     "\n"
-    "--grad out=DO.npy --grad query=DQ.npy --grad key=DK.npy: with the gradient of a loss by the\n"
-    "result, those by inputs; the gradient of K begins with that of past K. DO is rounded to the\n"
-    "result's type where that is float16 or bfloat16; gradients of bfloat16 are written as "
-    "float32.\n"
+    "A key is visible to a query when causal, window, lengths, mask and bias all allow it. A\n"
+    "query without a visible key gets zeros, and -inf as lse. Query i stands at key i, or at p +\n"
+    "i after a past of p keys, or at i + m - n with bottom-right alignment. Masks and biases have\n"
+    "up to 4 dimensions and broadcast as in NumPy; columns may be missing where --kv-lens leaves\n"
+    "no sequence a key. Backend-specific arrays (attn list) go by --input and --output. Shapes\n"
+    "align from the right: a file may lack leading axes, and trailing axes that are always 1.\n"
+    "Outputs lack the latter, and leading axes that Q lacks.\n"
     "\n"
-    "The time is that of the first call, which also brings memory and code into the caches: attn\n"
-    "bench repeats. --error is the relative error against softmax in double precision, as compare\n"
-    "tells it: of rows evenly spaced where there are many.";
+    "--grad out=DO.npy --grad query=DQ.npy --grad key=DK.npy: reads the gradient of a loss by the\n"
+    "result, writes those by the inputs. The gradient of K begins with that of past K. DO is\n"
+    "rounded to the result's type where that is float16 or bfloat16; bfloat16 gradients are\n"
+    "written as float32.\n"
+    "\n"
+    "The time is that of the first call, which also fills the caches; attn bench repeats. --error\n"
+    "is the relative error against softmax in double precision, as compare defines it, over\n"
+    "evenly spaced rows where there are many.";
 
 int cli_run(int argc, char **argv) {
     run_t run = {.settings = {.threads = 1},
@@ -301,7 +292,7 @@ int cli_run(int argc, char **argv) {
         INPUTS_ARRAYS(run.inputs),
         INPUTS_CSR(run.inputs),
         {"output", 'o', OPTION_TEXTS | OPTION_REQUIRED, "O.npy",
-         "the result: of Q's rank, float32, or float16 where Q is; NAME=FILE: another output",
+         "the result: Q's rank, float32, or float16 if Q is; NAME=FILE: another output",
          &run.inputs.given.outputs, 0, 0},
         {"weights", 0, OPTION_TEXT, "W.npy",
          "also write the effective weights: (n, m), (H, n, m) or (B, H, n, m)", &run.weights, 0, 0},
@@ -309,15 +300,15 @@ int cli_run(int argc, char **argv) {
          "0: scale Q K^T (default), 1: after softcap, 2: after masks, 3: softmax", &run.scores_mode,
          0, 3},
         {"stream", 0, OPTION_INTEGER, "CHUNK",
-         "by a stream: append and query so many tokens at a time; needs --causal", &run.chunk, 1,
+         "use a stream: append and query CHUNK tokens at a time; needs --causal", &run.chunk, 1,
          INT64_MAX},
         {"present-k", 0, OPTION_TEXT, "PK.npy", "also write past K and K, joined", &run.present_key,
          0, 0},
         {"present-v", 0, OPTION_TEXT, "PV.npy", "also write past V and V, joined",
          &run.present_value, 0, 0},
         GRADIENTS_OPTION(run.gradients),
-        {"error", 0, OPTION_SWITCH, NULL,
-         "also tell how far the result is from exact softmax attention", &run.wants_error, 0, 0},
+        {"error", 0, OPTION_SWITCH, NULL, "also report the distance from exact softmax attention",
+         &run.wants_error, 0, 0},
         {"json", 0, OPTION_SWITCH, NULL, "the report as JSON, with all digits", &run.json, 0, 0},
         RULES_OPTIONS(run.inputs.rules),
         SETTINGS_PARAMETERS(run.settings),

@@ -24,13 +24,13 @@ typedef struct settings {
     }
 #define SETTINGS_CPU(settings)                                                                     \
     {                                                                                              \
-        "cpu", 0, OPTION_TEXT, "TIER", "highest instruction set to use (see attn --version)",      \
-            &(settings).cpu, 0, 0                                                                  \
+        "cpu", 0, OPTION_TEXT, "TIER",                                                             \
+            "highest instruction set to use; attn --version lists them", &(settings).cpu, 0, 0     \
     }
 #define SETTINGS_THREADS(settings)                                                                 \
     {                                                                                              \
-        "threads", 0, OPTION_INTEGER, "N", "threads to compute with (default 1)",                  \
-            &(settings).threads, 1, 1024                                                           \
+        "threads", 0, OPTION_INTEGER, "N", "number of threads (default 1)", &(settings).threads,   \
+            1, 1024                                                                                \
     }
 #define SETTINGS_PARAMETERS(settings)                                                              \
     {"set",                                                                                        \
@@ -43,7 +43,8 @@ typedef struct settings {
      0},                                                                                           \
     {                                                                                              \
         "seed", 0, OPTION_TEXT, "N",                                                               \
-            "set the parameter 'seed' of the backends that draw at random", &(settings).seed, 0, 0 \
+            "set the parameter 'seed' of backends that draw random numbers", &(settings).seed, 0,  \
+            0                                                                                      \
     }
 
 /** A context with the plugins loaded; an exit status. */

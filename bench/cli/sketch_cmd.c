@@ -327,15 +327,14 @@ static int execute(sketch_run_t *run) {
 }
 
 static const char summary[] =
-    "Put X (n, d) on fewer features: Y (n, m), m < d, with Y Y^T near X X^T (arXiv:2304.04397).";
+    "Reduce the features of X (n, d): Y (n, m), m < d, Y Y^T near X X^T (arXiv:2304.04397).";
 static const char details[] =
-    "Methods: gaussian, ams, osnap and srht mix features; leverage (by exact scores), approximate\n"
-    "(by those of Algorithm 2) and uniform sample them; deterministic (Theorem 4.2) weighs them.\n"
-    "The size is what the method's bound asks for eps and delta, or --size.\n"
+    "Methods: gaussian, ams, osnap and srht mix features. leverage (exact scores), approximate\n"
+    "(Algorithm 2's scores) and uniform sample them. deterministic (Theorem 4.2) weights them.\n"
+    "The size is what the method's bound needs for eps and delta, or --size.\n"
     "\n"
-    "X is dense, or CSR: a .npz of SciPy's save_npz(), or X's data as the argument, beside\n"
-    "--x-indptr and --x-indices. That is written out dense only where m would be d or more: Y is "
-    "X.";
+    "X is dense or CSR: a .npz of SciPy's save_npz(), or X's data as the argument with --x-indptr\n"
+    "and --x-indices. CSR is made dense only where m would be at least d; Y is then X.";
 
 int cli_sketch(int argc, char **argv) {
     sketch_run_t run = {
@@ -343,30 +342,34 @@ int cli_sketch(int argc, char **argv) {
     int64_t seed = 0;
     const option_t options[] = {
         {"X", 0, OPTION_ARGUMENT, NULL,
-         "float32 or float64 (n, d) as .npy, or .npz, - for standard input; data of CSR", &run.path,
-         0, 0},
-        {"method", 0, OPTION_TEXT, "M", "one of those below (approximate)", &run.method, 0, 0},
-        {"eps", 0, OPTION_NUMBER, "E", "error that the size is for (0.5)", &run.options.eps, 0, 0},
-        {"delta", 0, OPTION_NUMBER, "D", "probability that it is missed (0.1)", &run.options.delta,
-         0, 0},
-        {"size", 0, OPTION_INTEGER, "M", "features, whatever eps and delta ask", &run.options.size,
-         1, SKETCHING_MOST_COLUMNS},
-        {"sparsity", 0, OPTION_INTEGER, "S", "osnap: columns that each feature goes into (4)",
-         &run.options.sparsity, 1, 64},
+         "float32 or float64 (n, d) as .npy or .npz, or the data of CSR; -: standard input",
+         &run.path, 0, 0},
+        {"method", 0, OPTION_TEXT, "M", "one of the methods below (default approximate)",
+         &run.method, 0, 0},
+        {"eps", 0, OPTION_NUMBER, "E", "error that the size allows for (default 0.5)",
+         &run.options.eps, 0, 0},
+        {"delta", 0, OPTION_NUMBER, "D", "probability of a larger error (default 0.1)",
+         &run.options.delta, 0, 0},
+        {"size", 0, OPTION_INTEGER, "M", "number of features, in place of eps and delta",
+         &run.options.size, 1, SKETCHING_MOST_COLUMNS},
+        {"sparsity", 0, OPTION_INTEGER, "S",
+         "osnap: columns that each feature goes into (default 4)", &run.options.sparsity, 1, 64},
         {"factor", 0, OPTION_NUMBER, "F",
-         "approximate: what its scores may be off by, faster and of more features (3)",
+         "approximate: allowed error of its scores; larger: faster, more features (default 3)",
          &run.options.factor, 2, 1000},
-        {"seed", 0, OPTION_INTEGER, "N", "of the draws (0)", &seed, 0, INT64_C(9007199254740991)},
-        {"k", 0, OPTION_TEXT, "K.npy", "rows below X's: X is then [Q; K]", &run.keys, 0, 0},
+        {"seed", 0, OPTION_INTEGER, "N", "seed of the random draws (default 0)", &seed, 0,
+         INT64_C(9007199254740991)},
+        {"k", 0, OPTION_TEXT, "K.npy", "rows to append below those of X: X is then [Q; K]",
+         &run.keys, 0, 0},
         CSR_OPTIONS(run.csr),
-        {"output", 'o', OPTION_TEXT, "Y.npy", "where float32 (n, m) goes; - for standard output",
+        {"output", 'o', OPTION_TEXT, "Y.npy", "the result, float32 (n, m); -: standard output",
          &run.out, 0, 0},
-        {"scores", 0, OPTION_TEXT, "FILE", "where the leverage scores, float32 (d), go",
-         &run.scores, 0, 0},
+        {"scores", 0, OPTION_TEXT, "FILE", "write the leverage scores, float32 (d)", &run.scores, 0,
+         0},
         {"report", 0, OPTION_SWITCH, NULL, "measure the distortion, and compare attention matrices",
          &run.report, 0, 0},
-        {"algebra", 0, OPTION_TEXT, "A", "lapack, plain, or the best there is (best)", &run.algebra,
-         0, 0},
+        {"algebra", 0, OPTION_TEXT, "A", "lapack or plain (default: the best that is there)",
+         &run.algebra, 0, 0},
         {"json", 0, OPTION_SWITCH, NULL, "print as JSON", &run.json, 0, 0},
         {.name = NULL},
     };

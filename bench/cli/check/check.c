@@ -72,29 +72,25 @@ static int execute(request_t *request) {
 }
 
 static const char summary[] =
-    "Whether a backend keeps what every backend has to, on problems of many shapes.";
+    "Test a backend against the rules of all backends, on problems of many shapes.";
 static const char details[] =
-    "Every check prints a line: ok, FAILED with the inputs' seed and the numbers, or skipped with "
-    "the "
-    "reason.\n"
+    "Each check prints a line: ok, FAILED with the inputs' seed and the numbers, or skipped with\n"
+    "the reason.\n"
     "\n"
-    "  runs       sizes of 1, around vectors of 4 to 64, primes: all of out is written, and "
-    "finite\n"
-    "  guards     nothing but outputs is written, in four orders of memory\n"
+    "  runs       sizes of 1, around vectors of 4 to 64, primes: out is complete and finite\n"
+    "  guards     only outputs are written, in four orders of memory\n"
     "  strides    the same result in all orders of memory\n"
-    "  corners    at all sizes out is weights times V (attn.weights/1); of softmax, exact "
-    "attention\n"
-    "  batch      a batch of three is three runs\n"
+    "  corners    at all sizes out is weights times V (attn.weights/1); softmax: exact attention\n"
+    "  batch      a batch of three equals three runs\n"
     "  again      a second run gives the same bits\n"
     "  threads    four threads give the same bits as one\n"
-    "  hidden     NaN in keys that no query sees changes nothing\n"
+    "  hidden     NaN in hidden keys changes nothing\n"
     "  streams    tokens in pieces give the result of one run\n"
-    "  gradients  by differences of the loss\n"
+    "  gradients  agree with differences of the loss\n"
     "  told       cost, facts and the kernel's name make sense\n"
     "\n"
-    "Inputs are random, in (-1, 1). By default results may differ by what rounding to f32 comes to "
-    "at\n"
-    "the sizes; a backend that computes with less precision needs --tolerance.\n"
+    "Inputs are random, in (-1, 1). By default results may differ by the rounding of f32 at these\n"
+    "sizes; a backend that computes with less precision needs --tolerance.\n"
     "Exit status: 0 no check failed, 1 one did, 2 wrong input.";
 
 int cli_check(int argc, char **argv) {

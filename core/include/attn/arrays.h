@@ -113,7 +113,7 @@ typedef struct attn_array_info {
       0, 0, LENGTH, ATTN_INPUT_KV_LENGTHS, KV_LENGTHS, "keys that count, 0 to m, for each batch")  \
     X(SINKS, sinks, INPUT, NAMED, ATTN_F32, ONE, HEADS, ONE, ONE,                                  \
       0, ATTN_ARRAY_DIFFERENTIABLE, ANY, ATTN_INPUT_SINKS, SINKS,                                  \
-      "a logit more in each head's sums, without a value")                                         \
+      "an extra logit per head that has no value (attention sink)")                                \
     X(SLOPES, slopes, INPUT, NAMED, ATTN_F32, ONE, HEADS, ONE, ONE,                                \
       0, ATTN_ARRAY_DIFFERENTIABLE, ANY, ATTN_INPUT_SLOPES, SLOPES,                                \
       "ALiBi: logits -= slope * distance (arXiv:2108.12409)")
