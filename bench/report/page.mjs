@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { replaceFile, table } from "../peers/readme.mjs";
 import { digits, percent } from "../peers/table.mjs";
+import { withFigure } from "./figure.mjs";
 import { losing, peaksOf } from "./lines.mjs";
 import { readRuns } from "./runs.mjs";
 import { topics } from "./topics.mjs";
@@ -38,7 +39,8 @@ function cellOf(value, column) {
     return digits(value);
 }
 
-function tableOf({ title, columns, rows, note }) {
+function tableOf(given) {
+    const { title, columns, rows, note } = withFigure(given);
     const titles = columns.map((column) => column.replace(/, %$/, ""));
     const cells = rows.map((row) => row.map((value, i) => cellOf(value, columns[i])));
     return [`**${title}**`, table(titles, cells), note].filter(Boolean).join("\n\n");

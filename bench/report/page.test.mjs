@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { families } from "../peers/rows.mjs";
+import { bar, withFigure } from "./figure.mjs";
 import { kindOf } from "./machine.mjs";
 import { pageOf } from "./page.mjs";
 import { refusalOf, wholeFamilies } from "./record.mjs";
@@ -90,6 +91,30 @@ test("of tables the newest of each title is told, with numbers as their columns 
     assert.ok(page.includes("| work | ms | share | error |"));
     assert.ok(page.includes("| new | 1235 | 46% | 1.2e-7 |\n| none |  |  |  |"));
     assert.ok(!page.includes("| old |"));
+});
+
+test("a table with a figure gets bars, and times beside the straight line of each group", () => {
+    const table = {
+        ...{ topic: "decode", title: "T", columns: ["sizes", "heads", "ms"] },
+        figure: { x: "heads", y: "ms", by: "sizes" },
+        rows: [
+            ["a", "1", 1],
+            ["a", "2", 3],
+            ["a", "3", 3],
+            ["b", "8", 5],
+        ],
+    };
+    assert.deepEqual(
+        withFigure(table).rows.map((row) => row.at(-1)),
+        [1, 1.5, 1, 1],
+    );
+    const page = pageOf([run("2026-01-01", [], [table])]);
+    assert.ok(page.includes("| sizes | heads | ms |  | times the straight line |"));
+    assert.ok(page.includes(`| a | 1 | 1.00 | ${"█".repeat(10)} | 1.00 |`));
+    assert.ok(page.includes(`| a | 2 | 3.00 | ${"█".repeat(30)} | 1.50 |`));
+    assert.equal(withFigure({ rows: [] }).rows.length, 0);
+    assert.equal(bar(1 / 240), "▏");
+    assert.equal(bar(0), "");
 });
 
 test("a run is written to a file of its own and read back in order", () => {

@@ -3,7 +3,7 @@
 // {machine: {kind, name, cpus, system}, date, commit, command, peaks, note, results, tables}
 //
 // `results` has a record for each contender in each row (peers/results.mjs). `tables` has what else was measured:
-// {topic, title, columns, rows, note}, with numbers or texts as cells. `converted` says what is not as measured in a run that
+// {topic, title, columns, rows, note, figure}, with numbers or texts as cells; `figure` asks for bars (figure.mjs). `converted` says what is not as measured in a run that
 // no command wrote. The page leaves out the topic "archive".
 
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
