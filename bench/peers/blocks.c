@@ -46,7 +46,7 @@ void blocks_exp(const task_t *task, const block_t *block, float *weights, float 
 
 void blocks_divide(const task_t *task, const block_t *block, const float *sums) {
     for (int64_t r = 0; r < block->rows; r++) {
-        float *row = task->out + (block->first + r) * task->dim;
-        for (int64_t c = 0; c < task->dim; c++) row[c] /= sums[r];
+        float *row = task->out + (block->first + r) * task->value_dim;
+        for (int64_t c = 0; c < task->value_dim; c++) row[c] /= sums[r];
     }
 }

@@ -115,25 +115,25 @@ static void check_row(const task_t *task, const attn_problem_t *given, const att
     const int64_t terms = keeper_look(keeper, task, head, row, &problem, &io);
     attn_oracle_row(&problem, &io, 0, head, row, totals->out, NULL, NULL, totals->magnitude,
                     totals->scratch);
-    const int64_t d = task->dim, at = (head * task->queries + row) * d;
+    const int64_t d = task->dim, index = head * task->queries + row;
     const int64_t shared = head / (task->heads / task->kv_heads);
+    const float *out = task->out + index * task->value_dim;
     const double logit =
-        largest_logit(task, task->query + at, task->key + shared * task->keys * d, limit);
+        largest_logit(task, task->query + index * d, task->key + shared * task->keys * d, limit);
     const double relative = 2 * lambda * roundoff * (sqrt((double)d) * logit + sqrt((double)terms));
-    for (int64_t c = 0; c < d; c++)
-        count_element(totals, (double)task->out[at + c], totals->out[c],
-                      relative * totals->magnitude[c]);
+    for (int64_t c = 0; c < task->value_dim; c++)
+        count_element(totals, (double)out[c], totals->out[c], relative * totals->magnitude[c]);
 }
 
 static int check_rows(const task_t *task, const attn_problem_t *problem, const attn_io_t *io,
                       totals_t *totals) {
     const int64_t n = task->queries;
-    double *room = calloc((size_t)(task->keys + 3 * task->dim), sizeof *room);
+    double *room = calloc((size_t)(task->keys + 2 * task->value_dim), sizeof *room);
     keeper_t keeper = {.plan = NULL};
     if (!room || keeper_open(&keeper, task, problem, io)) return 1;
     totals->out = room;
-    totals->magnitude = room + task->dim;
-    totals->scratch = room + 2 * task->dim;
+    totals->magnitude = room + task->value_dim;
+    totals->scratch = room + 2 * task->value_dim;
     const int64_t count = n < ROWS ? n : ROWS; /* evenly, the first and the last row among them */
     for (int64_t head = 0; head < task->heads; head++)
         for (int64_t i = 0; i < count && !isnan(totals->worst); i++)
@@ -183,14 +183,14 @@ static double allowed(const task_t *task) {
 static int check(const task_t *task) {
     const int64_t h = task->heads, kv = task->kv_heads, n = task->queries, m = task->keys;
     attn_problem_t problem;
-    attn_problem_init(&problem, 1, h, n, m, task->dim, task->dim);
+    attn_problem_init(&problem, 1, h, n, m, task->dim, task->value_dim);
     problem.kv_heads = kv;
     if (task->causal) problem.causal = ATTN_CAUSAL_TOP_LEFT;
     if (task->linear && !task->linear->elu1) problem.scale = 1 / sqrtf((float)task->dim);
     attn_io_t io = {.struct_size = sizeof io};
     io.query = attn_tensor_bhnd(task->query, 1, h, n, task->dim);
     io.key = attn_tensor_bhnd(task->key, 1, kv, m, task->dim);
-    io.value = attn_tensor_bhnd(task->value, 1, kv, m, task->dim);
+    io.value = attn_tensor_bhnd(task->value, 1, kv, m, task->value_dim);
     totals_t totals = {.worst = 0};
     if ((task->linear ? check_linear : check_rows)(task, &problem, &io, &totals)) return 1;
     const double error = sqrt(totals.deviation / totals.norm), limit = allowed(task);

@@ -26,23 +26,25 @@ static attn_dtype_t cache_type(const task_t *task) {
 }
 
 /* Keys or values in the type that the task asks for, in i8 with their scales. */
-static attn_tensor_t cache_of(const task_t *task, float *numbers, attn_tensor_t *scales) {
+static attn_tensor_t cache_of(const task_t *task, float *numbers, int64_t columns,
+                              attn_tensor_t *scales) {
     const int64_t heads = task->kv_heads, keys = task->keys;
     void *data = numbers;
     if (task->kv == KV_I8) {
         *scales = attn_tensor_bhnd(task_floats(heads * keys), 1, heads, keys, 1);
-        data = task_bytes(task, numbers, scales->data);
+        data = task_bytes(task, numbers, columns, scales->data);
     } else if (task->kv != KV_F32) {
-        data = task_halves(task, numbers);
+        data = task_halves(task, numbers, columns);
     }
-    attn_tensor_t tensor = attn_tensor_bhnd(data, 1, heads, keys, task->dim);
+    attn_tensor_t tensor = attn_tensor_bhnd(data, 1, heads, keys, columns);
     tensor.dtype = cache_type(task);
     return tensor;
 }
 
 static attn_problem_t problem_of(const task_t *task) {
     attn_problem_t problem;
-    attn_problem_init(&problem, 1, task->heads, task->queries, task->keys, task->dim, task->dim);
+    attn_problem_init(&problem, 1, task->heads, task->queries, task->keys, task->dim,
+                      task->value_dim);
     problem.kv_heads = task->kv_heads;
     problem.kv_dtype = cache_type(task);
     if (task->causal || task->stream) problem.causal = ATTN_CAUSAL_TOP_LEFT;
@@ -54,9 +56,9 @@ static attn_problem_t problem_of(const task_t *task) {
 static int give_arrays(const task_t *task) {
     io = (attn_io_t){.struct_size = sizeof io, .own = own, .own_count = 3};
     io.query = attn_tensor_bhnd(task->query, 1, task->heads, task->queries, task->dim);
-    io.key = cache_of(task, task->key, &io.key_scales);
-    io.value = cache_of(task, task->value, &io.value_scales);
-    io.out = attn_tensor_bhnd(task->out, 1, task->heads, task->queries, task->dim);
+    io.key = cache_of(task, task->key, task->dim, &io.key_scales);
+    io.value = cache_of(task, task->value, task->value_dim, &io.value_scales);
+    io.out = attn_tensor_bhnd(task->out, 1, task->heads, task->queries, task->value_dim);
     gates[0] = attn_tensor_bhnd(task->decay, 1, task->kv_heads, task->keys, task->dim);
     gates[1] = attn_tensor_bhnd(task->beta, 1, task->kv_heads, task->keys, 1);
     for (int i = 0; i < 2; i++) own[i] = gates[i].data ? &gates[i] : NULL;

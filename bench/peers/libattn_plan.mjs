@@ -19,10 +19,10 @@ function formOf(task) {
 
 /** `task` as in worker.mjs. Gives {about, run, output}. `libattn/softmax` has no tensors: it copies what it is given. */
 export function planOf(attn, task) {
-    const { heads, kv_heads: kvHeads, queries, keys, dim, causal } = task;
-    const sizes = { heads, kvHeads, queries, keys, dim };
+    const { heads, kv_heads: kvHeads, queries, keys, dim, value_dim: valueDim, causal } = task;
+    const sizes = { heads, kvHeads, queries, keys, dim, valueDim };
     const plan = attn.plan({ ...formOf(task), ...sizes, causal: causal === 1 });
-    const size = heads * queries * dim;
+    const size = heads * queries * valueDim;
     const io = { out: attn.tensor?.(size) ?? new Float32Array(size) };
     for (const name of Object.keys(sizesOf(task)))
         io[name] = attn.tensor?.(task[name]) ?? task[name];

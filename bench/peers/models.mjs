@@ -6,7 +6,7 @@
 //   result   the output's elements in the order (head, row, column)
 
 import { readLayout } from "./layouts.mjs";
-import { linearOf } from "./task.mjs";
+import { linearOf, valueDimOf } from "./task.mjs";
 import { peer, swapAxes } from "./worker.mjs";
 
 const contrib = "com.microsoft";
@@ -21,26 +21,33 @@ const floats = (data, ...dims) => ({ type: "float32", dims, data });
 const integers = (data, ...dims) => ({ type: "int32", dims, data: Int32Array.of(data) });
 
 /** The arrays as they are, (1, head, row, column). */
-function byHead({ heads, kv_heads: shared, queries, keys, dim, query, key, value }) {
+function byHead(task) {
+    const { heads, kv_heads: shared, queries, keys, dim, query, key, value } = task;
     return {
         query: floats(query, 1, heads, queries, dim),
         key: floats(key, 1, shared, keys, dim),
-        value: floats(value, 1, shared, keys, dim),
+        value: floats(value, 1, shared, keys, valueDimOf(task)),
     };
 }
 
-const outByHead = ({ heads, queries, dim }) => ({ out: { dims: [1, heads, queries, dim] } });
+const outByHead = (task) => ({ out: { dims: [1, task.heads, task.queries, valueDimOf(task)] } });
 
 /** (1, row, head and column), as the contrib operators have the query and the output. */
 function byRow(array, heads, rows, dim) {
     return floats(swapAxes(array, heads, rows, dim), 1, rows, heads * dim);
 }
 
-const outByRow = ({ heads, queries, dim }) => ({ dims: [1, queries, heads * dim] });
+const outByRow = (task) => ({ dims: [1, task.queries, task.heads * valueDimOf(task)] });
 const backByHead =
-    ({ heads, queries, dim }) =>
+    (task) =>
     ({ out }) =>
-        swapAxes(out, queries, heads, dim);
+        swapAxes(out, task.queries, task.heads, valueDimOf(task));
+
+/** Operators that have one size for keys and values. */
+function refuseTwoSizes(task, operator) {
+    if (valueDimOf(task) !== task.dim)
+        throw new Error(`${operator} takes values of as many columns as keys`);
+}
 
 /** Keys and values go in by head, which spares the operator a copy. */
 function multiHead(task) {
@@ -72,6 +79,7 @@ function attention(task) {
  * is. Past and present are one array, which spares the operator a copy of the cache.
  */
 function groupedQuery(task) {
+    refuseTwoSizes(task, "GroupQueryAttention");
     const { heads, kv_heads: shared, queries, keys, dim } = task;
     const attributes = { num_heads: heads, kv_num_heads: shared };
     const cache = [1, shared, keys, dim];
@@ -131,6 +139,7 @@ function graph(task) {
 
 /** Always causal, by a layout of blocks that all heads share; the cache is the keys and values themselves. */
 function sparseAttention(task) {
+    refuseTwoSizes(task, "SparseAttention");
     const { heads, kv_heads: shared, queries, keys, dim } = task;
     const { block, starts, columns } = readLayout(task);
     const cache = [1, shared, keys, dim];
@@ -191,6 +200,7 @@ function stateBefore({ kv_heads: shared, keys, dim, key, value, decay }) {
 
 /** Of a stream the last token alone, with the state before it. */
 function linearAttention(task) {
+    refuseTwoSizes(task, "LinearAttention"); // stateBefore() makes square states
     const { heads, kv_heads: shared, queries, keys, dim } = task;
     const { rule, gates } = linearOf(task);
     const count = task.stream ? 1 : keys;

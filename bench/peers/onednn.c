@@ -69,13 +69,13 @@ static dnnl_status_t make_softmax(dnnl_primitive_t *primitive, const dnnl_memory
 }
 
 static dnnl_status_t prepare(const task_t *task, const block_t *block, steps_t *to) {
-    const int64_t d = task->dim, rows = block->rows, keys = block->keys;
+    const int64_t d = task->dim, dv = task->value_dim, rows = block->rows, keys = block->keys;
     dnnl_status_t status;
     if ((status = matrix(&to->query, rows, d, d, 1)) ||
         (status = matrix(&to->key, d, keys, 1, d)) || /* transposed */
         (status = matrix(&to->logits, rows, keys, keys, 1)) ||
-        (status = matrix(&to->value, keys, d, d, 1)) ||
-        (status = matrix(&to->out, rows, d, d, 1)) ||
+        (status = matrix(&to->value, keys, dv, dv, 1)) ||
+        (status = matrix(&to->out, rows, dv, dv, 1)) ||
         (status =
              make_product(&to->product, &to->query, &to->key, &to->logits, 1 / sqrtf((float)d))) ||
         (status = make_softmax(&to->softmax, &to->logits)))
@@ -152,18 +152,18 @@ static void hide_future(const task_t *task, const block_t *block, float *logits)
 static dnnl_status_t one_block(const task_t *task, int64_t index, const bench_t *bench) {
     const block_t *block = &blocks[index];
     const steps_t *step = &steps[index];
-    const int64_t d = task->dim, shared = block->shared * task->keys * d;
+    const int64_t d = task->dim, dv = task->value_dim, shared = block->shared * task->keys;
     const operand_t room = {DNNL_ARG_SCRATCHPAD, &scratch, bench->scratch};
     const operand_t product[] = {{DNNL_ARG_SRC, &step->query, task->query + block->first * d},
-                                 {DNNL_ARG_WEIGHTS, &step->key, task->key + shared},
+                                 {DNNL_ARG_WEIGHTS, &step->key, task->key + shared * d},
                                  {DNNL_ARG_DST, &step->logits, bench->logits},
                                  room};
     const operand_t softmax[] = {{DNNL_ARG_SRC, &step->logits, bench->logits},
                                  {DNNL_ARG_DST, &step->logits, bench->logits},
                                  room};
     const operand_t sum[] = {{DNNL_ARG_SRC, &step->logits, bench->logits},
-                             {DNNL_ARG_WEIGHTS, &step->value, task->value + shared},
-                             {DNNL_ARG_DST, &step->out, task->out + block->first * d},
+                             {DNNL_ARG_WEIGHTS, &step->value, task->value + shared * dv},
+                             {DNNL_ARG_DST, &step->out, task->out + block->first * dv},
                              room};
     dnnl_status_t status = execute(bench, step->product, 4, product);
     if (status) return status;

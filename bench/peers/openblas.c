@@ -27,32 +27,45 @@ int contender_open(const task_t *task, about_t *about) {
     return 0;
 }
 
-static void one_row(const block_t *block, int d, float scale, const float *query, const float *key,
-                    const float *value, float *out, const task_t *task, float *row) {
+/* Where a block's rows are, and those that they read. */
+typedef struct place {
+    const float *query, *key, *value;
+    float *out;
+} place_t;
+
+static place_t place_of(const task_t *task, const block_t *block) {
+    const int64_t shared = block->shared * task->keys;
+    return (place_t){.query = task->query + block->first * task->dim,
+                     .key = task->key + shared * task->dim,
+                     .value = task->value + shared * task->value_dim,
+                     .out = task->out + block->first * task->value_dim};
+}
+
+static void one_row(const task_t *task, const block_t *block, float *row) {
+    const place_t at = place_of(task, block);
+    const int keys = (int)block->keys, d = (int)task->dim, dv = (int)task->value_dim;
     float sum;
-    const int keys = (int)block->keys;
-    cblas_sgemv(CblasRowMajor, CblasNoTrans, keys, d, scale, key, d, query, 1, 0, row, 1);
+    cblas_sgemv(CblasRowMajor, CblasNoTrans, keys, d, 1 / sqrtf((float)d), at.key, d, at.query, 1,
+                0, row, 1);
     blocks_exp(task, block, row, &sum);
-    cblas_sgemv(CblasRowMajor, CblasTrans, keys, d, 1, value, d, row, 1, 0, out, 1);
+    cblas_sgemv(CblasRowMajor, CblasTrans, keys, dv, 1, at.value, dv, row, 1, 0, at.out, 1);
     blocks_divide(task, block, &sum);
 }
 
 static void one_block(const task_t *task, const block_t *block, float *weights) {
-    const int rows = (int)block->rows, keys = (int)block->keys, d = (int)task->dim;
-    const float scale = 1 / sqrtf((float)d);
-    const int64_t shared = block->shared * task->keys * d;
-    const float *query = task->query + block->first * d;
-    const float *key = task->key + shared, *value = task->value + shared;
-    float *out = task->out + block->first * d, sums[BLOCK_ROWS];
+    const place_t at = place_of(task, block);
+    const int rows = (int)block->rows, keys = (int)block->keys;
+    const int d = (int)task->dim, dv = (int)task->value_dim;
+    float sums[BLOCK_ROWS];
     if (rows == 1) {
-        one_row(block, d, scale, query, key, value, out, task, weights);
+        one_row(task, block, weights);
         return;
     }
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, keys, d, scale, query, d, key, d, 0,
-                weights, keys);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, keys, d, 1 / sqrtf((float)d),
+                at.query, d, at.key, d, 0, weights, keys);
     blocks_exp(task, block, weights, sums);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, d, keys, 1, weights, keys, value,
-                d, 0, out, d);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, dv, keys, 1, weights, keys,
+                at.value, dv, 0, at.out, dv);
     blocks_divide(task, block, sums);
 }
 

@@ -19,6 +19,7 @@ import { bytesOf, contenderOf, families, flopsOf, participants, selectRows } fro
 import { units } from "./rows/tasks.mjs";
 import { summarize } from "./statistics.mjs";
 import { csv, digits, markdown, percent } from "./table.mjs";
+import { sizesOf } from "./task.mjs";
 import { spinner } from "./wasm_peak.mjs";
 import { peer, swapAxes } from "./worker.mjs";
 
@@ -69,6 +70,58 @@ test("a causal problem counts the pairs on and below the diagonal", () => {
     assert.equal(bytesOf(task), 4 * 5 * (2 * 3 + 2 * 6));
     assert.equal(bytesOf({ ...task, kv: "bf16" }), 5 * (2 * 2 * 3 + 4 * 2 * 6));
     assert.equal(bytesOf({ ...task, kv: "i8" }), 2 * 3 * (5 + 4) + 5 * 4 * 2 * 6);
+});
+
+test("values and the output may have fewer columns than queries and keys", () => {
+    const task = { heads: 4, kv_heads: 1, queries: 1, keys: 3, dim: 9, value_dim: 5, causal: 0 };
+    const { query, key, value } = sizesOf(task);
+    assert.deepEqual([query, key, value], [4 * 9, 3 * 9, 3 * 5]);
+    assert.equal(flopsOf(task), 4 * 3 * 2 * (9 + 5));
+    assert.equal(flopsOf({ ...task, sparse: "block=1" }, 7), 7 * 2 * (9 + 5));
+    assert.equal(bytesOf(task), 4 * (9 + 5) * (3 + 4));
+    assert.equal(bytesOf({ ...task, kv: "f16" }), (9 + 5) * (2 * 3 + 4 * 4));
+    assert.equal(bytesOf({ ...task, kv: "i8" }), 3 * (9 + 4 + 5 + 4) + (9 + 5) * 4 * 4);
+    const same = { ...task, value_dim: 9 };
+    const without = { ...task, value_dim: undefined };
+    assert.deepEqual(sizesOf(same), sizesOf(without));
+    assert.equal(bytesOf(same), bytesOf(without));
+});
+
+test("operators of onnxruntime get such values, or say that they take none", () => {
+    const task = { heads: 2, kv_heads: 2, queries: 1, keys: 3, dim: 4, value_dim: 2, causal: 0 };
+    const arrays = {
+        query: new Float32Array(8),
+        key: new Float32Array(24),
+        value: new Float32Array(12),
+    };
+    for (const name of ["mha", "attention", "graph"]) {
+        const { inputs, outputs, result } = makers[name]({ ...task, ...arrays });
+        assert.deepEqual(inputs.value.dims, [1, 2, 3, 2], name);
+        const size = outputs.out.dims.reduce((a, b) => a * b);
+        assert.equal(size, 2 * 2, name);
+        assert.equal(result({ out: new Float32Array(size) }).length, size, name);
+    }
+    for (const name of ["gqa", "sparse", "linear"])
+        assert.throws(
+            () => makers[name]({ ...task, ...arrays, form: "gated" }),
+            /takes values of as many columns as keys/,
+        );
+});
+
+test("rows of latent attention are one family, beside the peers that can", () => {
+    const [{ rows }] = selectRows(["latent"]);
+    assert.deepEqual(
+        rows.map(({ task: { heads, kv_heads: shared, dim, value_dim: dv } }) => [
+            heads,
+            shared,
+            dim,
+            dv,
+        ]),
+        [16, 32, 71, 128].map((heads) => [heads, 1, 576, 512]),
+    );
+    for (const { names } of rows)
+        for (const name of ["libattn", "OpenBLAS", "oneDNN", "PyTorch"])
+            assert.ok(names.includes(name), name);
 });
 
 test("rows are selected by family and by the beginning of their id, and ids are unique", () => {
@@ -274,6 +327,10 @@ test("the tables keep every row, failures too", () => {
     assert.ok(lines.at(-1).includes('"wrong: ""much"", and more"'));
     for (const name of row.names) assert.ok(text.includes(`| ${name}`), name);
     assert.ok(text.includes(`- ${row.names.at(-1)}, ${row.label}: wrong: "much"`));
+});
+
+test("a table has the columns of all its records", () => {
+    assert.equal(csv([{ a: 1 }, { a: NaN, b: "x" }]), "a,b\n1,\n,x\n");
 });
 
 const hasNo = (name) => !existsSync(inRoot("node_modules", name)) && `${name} is not installed`;

@@ -5,7 +5,7 @@ import { families as linear } from "./rows/linear.mjs";
 import { families as softmax } from "./rows/softmax.mjs";
 import { families as sparse } from "./rows/sparse.mjs";
 import { families as web } from "./rows/web.mjs";
-import { linearOf } from "./task.mjs";
+import { linearOf, valueDimOf } from "./task.mjs";
 
 /**
  * `peak`: which measured peak its contenders are held against, of two threads with two; `unit`: what speed is told in. The first
@@ -54,17 +54,20 @@ export function selectRows(words) {
 export function flopsOf(task, kept = NaN) {
     const { heads, kv_heads: shared, queries, keys, dim, causal: masked } = task;
     const tokens = task.stream ? 1 : keys;
-    if (task.sparse) return 4 * kept * dim;
+    const onePair = 2 * (dim + valueDimOf(task));
+    if (task.sparse) return onePair * kept;
     if (linearOf(task)) return 2 * (heads * queries + shared * tokens) * dim * dim;
     const seen = Math.min(queries, keys);
     const pairs = masked ? (seen * (seen + 1)) / 2 + (queries - seen) * keys : queries * keys;
-    return 4 * heads * pairs * dim;
+    return heads * pairs * onePair;
 }
 
 /** Bytes that are read and written at least once; of a stream of linear attention those of the state. */
 export function bytesOf(task) {
     const { heads, kv_heads: shared, queries, keys, dim, kv = "f32" } = task;
     if (task.stream) return 2 * 4 * shared * dim * (dim + (task.form === "elu1" ? 1 : 0));
-    const token = { f32: 4 * dim, f16: 2 * dim, bf16: 2 * dim, i8: dim + 4 }[kv]; // in i8 with its scale
-    return 2 * (token * shared * keys + 4 * dim * heads * queries);
+    const columns = dim + valueDimOf(task);
+    const scales = kv === "i8" ? 2 * 4 : 0; // of a key and its value
+    const token = columns * { f32: 4, f16: 2, bf16: 2, i8: 1 }[kv] + scales;
+    return token * shared * keys + 4 * columns * heads * queries;
 }

@@ -12,9 +12,11 @@ export const percent = (number) => (Number.isFinite(number) ? `${digits(number, 
 
 /** One line a result, its names on top; what is not a number stays empty. */
 export function csv(results) {
-    const names = Object.keys(results[0] ?? {});
+    const names = [...new Set(results.flatMap(Object.keys))];
     const cell = (value) => {
-        const text = typeof value === "number" && !Number.isFinite(value) ? "" : String(value);
+        const isNone =
+            value === undefined || (typeof value === "number" && !Number.isFinite(value));
+        const text = isNone ? "" : String(value);
         return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     };
     const lines = results.map((result) => names.map((name) => cell(result[name])).join(","));

@@ -48,48 +48,49 @@ static int read_array(float **data, int64_t size, int count, char **arguments, c
     return 1;
 }
 
-static int64_t kv_size(const task_t *task) { return task->kv_heads * task->keys * task->dim; }
-
 static uint16_t half_of(const task_t *task, float x) {
     return task->kv == KV_F16 ? float_to_f16(x) : float_to_bf16(x);
 }
 
-void *task_halves(const task_t *task, const float *numbers) {
-    uint16_t *halves = (uint16_t *)task_floats(kv_size(task) / 2 + 1);
-    for (int64_t i = 0; halves && i < kv_size(task); i++) halves[i] = half_of(task, numbers[i]);
+void *task_halves(const task_t *task, const float *numbers, int64_t columns) {
+    const int64_t size = task_tokens(task) * columns;
+    uint16_t *halves = (uint16_t *)task_floats(size / 2 + 1);
+    for (int64_t i = 0; halves && i < size; i++) halves[i] = half_of(task, numbers[i]);
     return halves;
 }
 
-static float scale_of(const float *row, int64_t dim) {
+static float scale_of(const float *row, int64_t columns) {
     float largest = 0;
-    for (int64_t c = 0; c < dim; c++) largest = fmaxf(largest, fabsf(row[c]));
+    for (int64_t c = 0; c < columns; c++) largest = fmaxf(largest, fabsf(row[c]));
     return largest > 0 ? largest / 127 : 1;
 }
 
-int8_t *task_bytes(const task_t *task, const float *numbers, float *scales) {
-    int8_t *bytes = malloc((size_t)kv_size(task));
-    for (int64_t i = 0; bytes && scales && i < kv_size(task); i++) {
-        float *scale = scales + i / task->dim;
-        if (i % task->dim == 0) *scale = scale_of(numbers + i, task->dim);
+int8_t *task_bytes(const task_t *task, const float *numbers, int64_t columns, float *scales) {
+    const int64_t size = task_tokens(task) * columns;
+    int8_t *bytes = malloc((size_t)size);
+    for (int64_t i = 0; bytes && scales && i < size; i++) {
+        float *scale = scales + i / columns;
+        if (i % columns == 0) *scale = scale_of(numbers + i, columns);
         bytes[i] = (int8_t)lrintf(numbers[i] / *scale);
     }
     return bytes;
 }
 
-static void round_to_bytes(const task_t *task, float *numbers) {
-    for (int64_t i = 0; i < kv_size(task); i += task->dim) {
-        const float scale = scale_of(numbers + i, task->dim);
-        for (int64_t c = i; c < i + task->dim; c++) numbers[c] = scale * rintf(numbers[c] / scale);
+static void round_to_bytes(float *numbers, int64_t size, int64_t columns) {
+    for (int64_t i = 0; i < size; i += columns) {
+        const float scale = scale_of(numbers + i, columns);
+        for (int64_t c = i; c < i + columns; c++) numbers[c] = scale * rintf(numbers[c] / scale);
     }
 }
 
-static void round_kv(const task_t *task, float *numbers) {
+static void round_kv(const task_t *task, float *numbers, int64_t columns) {
+    const int64_t size = task_tokens(task) * columns;
     if (!numbers || task->kv == KV_F32) return;
     if (task->kv == KV_I8) {
-        round_to_bytes(task, numbers);
+        round_to_bytes(numbers, size, columns);
         return;
     }
-    for (int64_t i = 0; i < kv_size(task); i++) {
+    for (int64_t i = 0; i < size; i++) {
         const uint16_t half = half_of(task, numbers[i]);
         numbers[i] = task->kv == KV_F16 ? f16_to_float(half) : bf16_to_float(half);
     }
@@ -120,18 +121,30 @@ static int read_form(task_t *task, int count, char **arguments, about_t *about) 
     return 1;
 }
 
+/* That of dim where it is left out; linear attention's states are square here. */
+static int read_value_dim(task_t *task, int count, char **arguments, about_t *about) {
+    task->value_dim = task->dim;
+    if (!task_argument(count, arguments, "value_dim")) return 0;
+    if (read_size(&task->value_dim, count, arguments, "value_dim", 1, about)) return 1;
+    if (!task->linear || task->value_dim == task->dim) return 0;
+    snprintf(about->text, sizeof about->text, "value_dim=%lld: linear attention takes dim, %lld",
+             (long long)task->value_dim, (long long)task->dim);
+    return 1;
+}
+
 static int read_arrays(task_t *task, int count, char **arguments, about_t *about) {
-    const int64_t query = task->heads * task->queries * task->dim, key = kv_size(task);
+    const int64_t query = task->heads * task->queries * task->dim;
+    const int64_t tokens = task_tokens(task), key = tokens * task->dim;
     const struct {
         float **data;
         int64_t size;
         const char *name;
     } arrays[] = {{&task->query, query, "query"},
                   {&task->key, key, "key"},
-                  {&task->value, key, "value"},
-                  {&task->out, query, "result"},
+                  {&task->value, tokens * task->value_dim, "value"},
+                  {&task->out, task_out_size(task), "result"},
                   {&task->decay, linear_decays(task->linear) ? key : 0, "decay"},
-                  {&task->beta, linear_deltas(task->linear) ? key / task->dim : 0, "beta"}};
+                  {&task->beta, linear_deltas(task->linear) ? tokens : 0, "beta"}};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         if (arrays[i].size &&
             read_array(arrays[i].data, arrays[i].size, count, arguments, arrays[i].name, about))
@@ -165,9 +178,9 @@ int task_read(task_t *task, int count, char **arguments, about_t *about) {
         return 1;
     }
     if (read_kv(task, count, arguments, about) || read_form(task, count, arguments, about) ||
-        read_arrays(task, count, arguments, about))
+        read_value_dim(task, count, arguments, about) || read_arrays(task, count, arguments, about))
         return 1;
-    round_kv(task, task->key);
-    round_kv(task, task->value);
+    round_kv(task, task->key, task->dim);
+    round_kv(task, task->value, task->value_dim);
     return 0;
 }

@@ -16,6 +16,9 @@ export const linearOf = ({ form }) => forms[form];
 export const settingsOf = (text) =>
     Object.fromEntries(text.split(",").map((setting) => setting.split("=")));
 
+/** Columns of values and the output, where a task does not say so as many as queries have. */
+export const valueDimOf = ({ dim, value_dim: valueDim = dim }) => valueDim;
+
 /** Floats of each array that the task has, in the order (head, row, column). */
 export function sizesOf(task) {
     const { heads, kv_heads: shared, queries, keys, dim } = task;
@@ -23,7 +26,7 @@ export function sizesOf(task) {
     const all = {
         query: heads * queries * dim,
         key: tokens * dim,
-        value: tokens * dim,
+        value: tokens * valueDimOf(task),
         decay: tokens * dim,
         beta: tokens,
     };

@@ -3,15 +3,17 @@
 
 /** softmax(scale Q K^T + mask) V; `task` as in worker.mjs. Gives {run, output}. */
 export function attentionOf(tf, task) {
-    const { heads, kv_heads: shared, queries, keys, dim } = task;
-    const rows = (array, head, count) =>
-        tf.tensor2d(array.subarray(head * count * dim, (head + 1) * count * dim), [count, dim]);
+    const { heads, kv_heads: shared, queries, keys, dim, value_dim: valueDim } = task;
+    const rows = (array, head, count, columns) => {
+        const size = count * columns;
+        return tf.tensor2d(array.subarray(head * size, (head + 1) * size), [count, columns]);
+    };
     const scale = tf.scalar(1 / Math.sqrt(dim));
     const mask = task.causal ? causalMask(tf, queries, keys) : null;
     const inputs = Array.from({ length: heads }, (_, h) => {
         const kv = Math.floor((h * shared) / heads);
-        const query = tf.tidy(() => tf.mul(rows(task.query, h, queries), scale));
-        return [query, rows(task.key, kv, keys), rows(task.value, kv, keys)];
+        const query = tf.tidy(() => tf.mul(rows(task.query, h, queries, dim), scale));
+        return [query, rows(task.key, kv, keys, dim), rows(task.value, kv, keys, valueDim)];
     });
     const one = ([query, key, value]) => {
         const logits = tf.matMul(query, key, false, true);
@@ -25,8 +27,9 @@ export function attentionOf(tf, task) {
             results.forEach((result) => result.dataSync());
         },
         output() {
-            const out = new Float32Array(heads * queries * dim);
-            results.forEach((result, h) => out.set(result.dataSync(), h * queries * dim));
+            const size = queries * valueDim;
+            const out = new Float32Array(heads * size);
+            results.forEach((result, h) => out.set(result.dataSync(), h * size));
             return out;
         },
     };

@@ -11,7 +11,7 @@ static double now(void) {
 }
 
 static int write_output(const task_t *task, const char *path) {
-    const size_t count = (size_t)(task->heads * task->queries * task->dim);
+    const size_t count = (size_t)task_out_size(task);
     FILE *file = fopen(path, "wb");
     if (!file) return 1;
     const size_t put = fwrite(task->out, sizeof(float), count, file);
@@ -57,7 +57,7 @@ static int serve(const task_t *task, about_t *about) {
 
 static int prepare(task_t *task, int count, char **arguments, about_t *about) {
     if (task_read(task, count, arguments, about)) return 1;
-    task->out = task_floats(task->heads * task->queries * task->dim);
+    task->out = task_floats(task_out_size(task));
     return !task->out || contender_open(task, about);
 }
 

@@ -44,8 +44,9 @@ static inline int linear_deltas(const linear_t *linear) {
  * the contender gets is exactly what its output is checked against.
  */
 typedef struct task {
-    int64_t heads, kv_heads, queries, keys, dim;
-    int64_t causal; /**< query i sees keys j <= i */
+    int64_t heads, kv_heads, queries, keys;
+    int64_t dim, value_dim; /**< columns of queries and keys; of values and the output */
+    int64_t causal;         /**< query i sees keys j <= i */
     int64_t threads;
     enum kv_type kv;
     const char *precision; /**< NULL, or libattn's parameter of softmax: int8, int16 */
@@ -68,7 +69,7 @@ typedef struct about {
 } about_t;
 
 /**
- * Reads the task's sizes and, where arguments name their files, its arrays: query=, key=, value=,
+ * Reads the task's sizes, of which value_dim may be left out for dim, and, where arguments name their files, its arrays: query=, key=, value=,
  * decay=, beta=, and result= for the output of another program. 0 when all is well.
  */
 int task_read(task_t *task, int count, char **arguments, about_t *about);
@@ -76,14 +77,22 @@ int task_read(task_t *task, int count, char **arguments, about_t *about);
 /** The value of argument NAME=VALUE, or NULL. */
 const char *task_argument(int count, char **arguments, const char *name);
 
-/** Numbers that are exact in the task's type of keys and values, in 16 bits; NULL without memory. */
-void *task_halves(const task_t *task, const float *numbers);
+/** Keys or values, rows of so many columns that are exact in the task's type, in 16 bits; NULL without memory. */
+void *task_halves(const task_t *task, const float *numbers, int64_t columns);
 
-/** Such numbers in i8, and the scale of each token; NULL without memory. */
-int8_t *task_bytes(const task_t *task, const float *numbers, float *scales);
+/** The same in i8, and the scale of each token; NULL without memory. */
+int8_t *task_bytes(const task_t *task, const float *numbers, int64_t columns, float *scales);
 
 /** Zeroed room for so many floats, aligned to 64 bytes; NULL when there is none. */
 float *task_floats(int64_t count);
+
+/** Tokens of all key/value heads. */
+static inline int64_t task_tokens(const task_t *task) { return task->kv_heads * task->keys; }
+
+/** Elements of the output. */
+static inline int64_t task_out_size(const task_t *task) {
+    return task->heads * task->queries * task->value_dim;
+}
 
 /** How many keys query `row` sees. */
 static inline int64_t task_limit(const task_t *task, int64_t row) {

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { inRoot } from "./paths.mjs";
-import { sizesOf } from "./task.mjs";
+import { sizesOf, valueDimOf } from "./task.mjs";
 import { timeCalls } from "./timing.mjs";
 
 /** Loads a package from the folder where run.sh has installed the peers. */
@@ -37,10 +37,11 @@ function readFloats(path, count) {
     return floats;
 }
 
-/** NAME=VALUE arguments as a task; the arrays are in the order (head, row, column). */
+/** NAME=VALUE arguments as a task, with its value_dim; the arrays are in the order (head, row, column). */
 function readTask(args) {
     const task = Object.fromEntries(args.map((text) => text.split(/=(.*)/s, 2)));
     for (const name of sizes) task[name] = Number(task[name]);
+    task.value_dim = Number(valueDimOf(task));
     for (const [name, size] of Object.entries(sizesOf(task)))
         task[name] = readFloats(task[name], size);
     return task;

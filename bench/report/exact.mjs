@@ -19,6 +19,7 @@ const aims = {
     decode: { peak: 95, peer: 1 },
     grouped: { peak: 95, peer: 1 },
     shared: { peer: 1 },
+    latent: { peer: 1 },
     threads: { peer: 1.2, own: 1.9 },
     "threads-decode": { peak: 95, peer: 1 },
     "precision-4096-128 libattn, int16": { own: 1.35 },

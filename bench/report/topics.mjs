@@ -21,7 +21,7 @@ threads reach 1.8 to 2 times one; beyond that, neighbours of the virtual machine
     {
         id: "decode",
         title: "Decoding: one query and a cache",
-        families: ["decode", "grouped", "shared", "threads-decode"],
+        families: ["decode", "grouped", "shared", "latent", "threads-decode"],
         table: exactTable,
         limits: `Reading keys and values limits one query to each head: from memory libattn reads at 60 to 95% of what a bare
 loop reads, mostly above 80%, and the rest is lost where pages begin. From the last cache, and with i8, converting numbers takes longer than

@@ -63,7 +63,7 @@ static int build(struct ggml_context *context, about_t *about) {
 
 /* Keys or values, whose order is ours. */
 static int set_kv(const task_t *task, struct ggml_tensor *to, const float *from) {
-    const void *data = task->kv == KV_F32 ? from : task_halves(task, from);
+    const void *data = task->kv == KV_F32 ? from : task_halves(task, from, to->ne[0]);
     if (!data) return 1;
     ggml_backend_tensor_set(to, data, 0, ggml_nbytes(to));
     return 0;
@@ -76,7 +76,8 @@ static int open_softmax(struct ggml_context *context, const task_t *task, about_
     if (task->causal || task->stream || task->sparse) return refuse(about, "computes every pair");
     struct ggml_tensor *q = tensor(context, d, n, h);
     struct ggml_tensor *k = ggml_new_tensor_4d(context, type, d, task->keys, task->kv_heads, 1);
-    struct ggml_tensor *v = ggml_new_tensor_4d(context, type, d, task->keys, task->kv_heads, 1);
+    struct ggml_tensor *v =
+        ggml_new_tensor_4d(context, type, task->value_dim, task->keys, task->kv_heads, 1);
     result = ggml_flash_attn_ext(context, q, k, v, NULL, 1 / sqrtf((float)d), 0, 0);
     if (build(context, about)) return 1;
     ggml_backend_tensor_set(q, task->query, 0, ggml_nbytes(q));
@@ -120,10 +121,10 @@ int contender_open(const task_t *task, about_t *about) {
 
 /* To (head, token, column); once, as it is no part of the work. */
 static int take_output(const task_t *task) {
-    const int64_t h = task->heads, n = task->queries, d = task->dim;
-    float *rows = task_floats(n * h * d);
+    const int64_t h = task->heads, n = task->queries, d = task->value_dim;
+    float *rows = task_floats(task_out_size(task));
     if (!rows) return 1;
-    ggml_backend_tensor_get(result, rows, 0, (size_t)(n * h * d) * sizeof *rows);
+    ggml_backend_tensor_get(result, rows, 0, (size_t)task_out_size(task) * sizeof *rows);
     for (int64_t t = 0; t < n; t++)
         for (int64_t i = 0; i < h; i++)
             memcpy(task->out + (i * n + t) * d, rows + (t * h + i) * d, (size_t)d * sizeof *rows);

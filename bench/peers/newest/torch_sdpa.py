@@ -7,11 +7,11 @@ def contender(task):
     torch.set_grad_enabled(False)
     if task.get("form", "softmax") != "softmax":
         raise ValueError("computes softmax alone")
-    heads, shared = task["heads"], task["kv_heads"]
-    query = floats(task, "query", heads, task["queries"], task["dim"]).unsqueeze(0)
+    heads, shared, dim = task["heads"], task["kv_heads"], task["dim"]
+    query = floats(task, "query", heads, task["queries"], dim).unsqueeze(0)
     key, value = (
-        floats(task, name, shared, task["keys"], task["dim"]).unsqueeze(0)
-        for name in ("key", "value")
+        floats(task, name, shared, task["keys"], columns).unsqueeze(0)
+        for name, columns in (("key", dim), ("value", task.get("value_dim", dim)))
     )
     attend = torch.nn.functional.scaled_dot_product_attention
     causal, grouped = bool(task["causal"]), shared != heads

@@ -125,6 +125,21 @@ export const families = [
         ),
     },
     {
+        id: "latent",
+        title: "One query, many query heads to one key/value head, rows of latent attention, 1 thread",
+        note: "Keys and values are arrays of their own, where latent attention reads both in one.",
+        unit: units.flops,
+        peak: "flops",
+        rows: [16, 32, 71, 128].map((heads) =>
+            row(
+                `latent-${heads}`,
+                `${heads} heads to one, m = 4096, d = 576, dv = 512`,
+                oneQuery(4096, { heads, kv_heads: 1, dim: 576, value_dim: 512 }),
+                ["libattn", "onnxruntime Attention", shared, ...libraries, "ggml"],
+            ),
+        ),
+    },
+    {
         id: "threads",
         title: "2 threads",
         unit: units.flops,
