@@ -49,9 +49,10 @@ export async function launchChromium() {
     return browser;
 }
 
-/** A Chromium for all who know its wsEndpoint(). */
+/** A Chromium for all who know its wsEndpoint(). It stays until it is closed, whatever signals come. */
 export function launchShared() {
-    return chromium.launchServer({ ...options(), host: "localhost" });
+    const stays = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
+    return chromium.launchServer({ ...options(), ...stays, host: "localhost" });
 }
 
 function options() {

@@ -11,25 +11,38 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { launchShared } from "./browser.mjs";
 
+/* They end the tests; then the browser and the notes go. */
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"];
 const folder = fileURLToPath(new URL(".", import.meta.url));
 
 async function run(files) {
+    const ended = new AbortController();
+    for (const signal of SIGNALS) process.on(signal, () => ended.abort(signal));
     const notes = await mkdtemp(join(tmpdir(), "attn-pages-"));
     const browser = await launchShared();
     try {
-        const options = ["--test", "--test-reporter=spec"];
-        const parallel = `--test-concurrency=${availableParallelism()}`;
-        const tests = spawn(process.execPath, [...options, parallel, ...files], {
-            stdio: "inherit",
-            env: { ...process.env, ATTN_BROWSER: browser.wsEndpoint(), ATTN_LEFT_OUT: notes },
-        });
-        const [status] = await once(tests, "close");
-        process.exitCode = status ?? 1;
+        ended.signal.throwIfAborted();
+        const env = { ATTN_BROWSER: browser.wsEndpoint(), ATTN_LEFT_OUT: notes };
+        process.exitCode = await test(files, env, ended.signal);
         await tell(notes);
     } finally {
         await browser.close();
         await rm(notes, { recursive: true });
     }
+}
+
+/** The status of the tests, which are a process group of their own: what ends them ends all that they have started. */
+async function test(files, env, ended) {
+    const options = ["--test", "--test-reporter=spec"];
+    const parallel = `--test-concurrency=${availableParallelism()}`;
+    const tests = spawn(process.execPath, [...options, parallel, ...files], {
+        stdio: "inherit",
+        env: { ...process.env, ...env },
+        detached: true,
+    });
+    ended.addEventListener("abort", () => process.kill(-tests.pid, ended.reason));
+    const [status] = await once(tests, "close");
+    return status ?? 1;
 }
 
 async function tell(notes) {
