@@ -33,6 +33,23 @@ static int is_file(const char *path) {
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
+/* Whether files of this name have arrays of several names. */
+static int is_called_container(const char *path) {
+    return ends_in(path, ".npz") || ends_in(path, ".safetensors");
+}
+
+int container_is_named(const char *path) {
+    char file[PATH_ROOM];
+    snprintf(file, sizeof file, "%s", path);
+    if (is_called_container(file)) return 1;
+    for (char *colon = strchr(file, ':'); colon; colon = strchr(colon + 1, ':')) {
+        *colon = 0;
+        if (is_called_container(file)) return 1;
+        *colon = ':';
+    }
+    return 0;
+}
+
 /* At the first colon behind what is a file, or is called as one that has names; a file of the whole name comes first. */
 static void split(container_t *c) {
     c->name = NULL;
@@ -40,8 +57,7 @@ static void split(container_t *c) {
     if (strlen(c->path) >= PATH_ROOM || is_file(c->path)) return;
     for (char *colon = strchr(c->file, ':'); colon; colon = strchr(colon + 1, ':')) {
         *colon = 0;
-        if (colon > c->file &&
-            (is_file(c->file) || ends_in(c->file, ".npz") || ends_in(c->file, ".safetensors"))) {
+        if (colon > c->file && (is_file(c->file) || is_called_container(c->file))) {
             c->name = c->path + (colon + 1 - c->file);
             return;
         }
@@ -53,7 +69,9 @@ static void split(container_t *c) {
 
 /* No name, or a wrong one. */
 static int complain_name(const container_t *c, size_t count, const char *names) {
-    if (!count) return cli_complain(CLI_USAGE, "%s: has no arrays", c->file);
+    if (!count)
+        return cli_complain(CLI_USAGE, "%s: has no arrays in it%s", c->file,
+                            npz_is_one(c->bytes, c->size) ? " (files that end in .npy)" : "");
     if (c->name)
         return cli_complain(CLI_USAGE, "%s: has no array '%s'; there %s %s", c->file, c->name,
                             count == 1 ? "is" : "are", names);
@@ -128,10 +146,18 @@ static int load_safetensors(container_t *c, array_t *array, const npy_wanted_t *
     return status;
 }
 
+static int begins_as_npy(const container_t *c) {
+    const size_t size = c->size < sizeof npy_magic ? c->size : sizeof npy_magic;
+    return memcmp(c->bytes, npy_magic, size) == 0;
+}
+
 static int load_npy(container_t *c, array_t *array, const npy_wanted_t *wanted) {
     if (c->name)
         return cli_complain(CLI_USAGE, "%s: is neither .npz nor .safetensors, and has no '%s'",
                             c->file, c->name);
+    if (ends_in(c->file, ".npz") && !begins_as_npy(c))
+        return cli_complain(CLI_USAGE, "%s: is no .npz file: it does not begin as an archive does",
+                            c->file);
     const int status = array_take(array, c->path, c->bytes, c->size, wanted);
     c->bytes = NULL;
     return status;

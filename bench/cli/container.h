@@ -13,4 +13,7 @@
  */
 int container_load(array_t *array, const char *path, const npy_wanted_t *wanted);
 
+/** Whether a path is of a file that has arrays by name, or of an array in one; arrays are not written to those. */
+int container_is_named(const char *path);
+
 #endif

@@ -37,7 +37,8 @@ static uint64_t number(const unsigned char *at, int count) {
 }
 
 int npz_is_one(const char *bytes, size_t size) {
-    return size >= NPZ_MARK && memcmp(bytes, "PK\3\4", NPZ_MARK) == 0;
+    return size >= NPZ_MARK &&
+           (memcmp(bytes, "PK\3\4", NPZ_MARK) == 0 || memcmp(bytes, "PK\5\6", NPZ_MARK) == 0);
 }
 
 /* `size` bytes at `at`, that begin with "PK" and this mark; NULL where they are not. */
@@ -58,12 +59,30 @@ static const unsigned char *find_end(const npz_t *npz) {
     return NULL;
 }
 
+/* The same, where other bytes follow it; *behind: how many. */
+static const unsigned char *find_buried_end(const npz_t *npz, size_t *behind) {
+    for (size_t back = END_SIZE; back <= npz->size; back++) {
+        const unsigned char *at = record(npz, npz->size - back, "PK\5\6", END_SIZE);
+        if (!at || number(at + 20, 2) > back - END_SIZE) continue;
+        *behind = back - END_SIZE - number(at + 20, 2);
+        return at;
+    }
+    return NULL;
+}
+
+static int has_no_end(const npz_t *npz) {
+    size_t behind;
+    if (!find_buried_end(npz, &behind))
+        return cli_complain(CLI_USAGE, "%s: is cut off: an archive ends with a directory",
+                            npz->path);
+    return cli_complain(CLI_USAGE, "%s: has %zu bytes after its end; save it again", npz->path,
+                        behind);
+}
+
 /* Numbers that do not fit there are in a second record, to which a locator before it leads. */
 static int find_directory(const npz_t *npz, directory_t *directory) {
     const unsigned char *end = find_end(npz);
-    if (!end)
-        return cli_complain(CLI_USAGE, "%s: is cut off: an archive ends with a directory",
-                            npz->path);
+    if (!end) return has_no_end(npz);
     *directory = (directory_t){.at = number(end + 16, 4), .count = number(end + 10, 2)};
     if (directory->at != UINT32_MAX && directory->count != UINT16_MAX) return CLI_OK;
     const uint64_t before = (uint64_t)(end - npz->bytes) - LOCATOR_SIZE; /* or far behind */

@@ -47,21 +47,50 @@ static const char *kind_of(const char *descr) {
     return descr[0] && strchr("<>=|", descr[0]) ? descr + 1 : descr;
 }
 
-static int is_of(const element_t *element, const char *kind) {
-    return strcmp(kind, element->descr + 1) == 0 || strcmp(kind, element->name) == 0 ||
-           (element->type == NPY_BOOL && strcmp(kind, "?") == 0);
+/* Names that NumPy takes too, but those whose size depends on the machine. */
+static const char *const aliases[][2] = {
+    {"f", "float32"},     {"single", "float32"}, {"d", "float64"},    {"double", "float64"},
+    {"float", "float64"}, {"e", "float16"},      {"half", "float16"}, {"?", "bool"},
+    {"bool_", "bool"},    {"i", "int32"},        {"q", "int64"},      {"b", "int8"},
+    {"byte", "int8"},
+};
+
+static const char *in_full(const char *kind) {
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
+        if (strcmp(kind, aliases[i][0]) == 0) return aliases[i][1];
+    return kind;
 }
 
+static int is_of(const element_t *element, const char *kind) {
+    return strcmp(kind, element->descr + 1) == 0 || strcmp(in_full(kind), element->name) == 0;
+}
+
+/* What is never read: by its name or a short one of it, or by the letter it begins with. */
 static const char *name_of(const char *kind) {
     static const struct {
-        const char *descr, *name;
-    } others[] = {{"f16", "float128"}, {"i2", "int16"},      {"u1", "uint8"},
-                  {"u2", "uint16"},    {"u4", "uint32"},     {"u8", "uint64"},
-                  {"c8", "complex64"}, {"c16", "complex128"}};
+        const char *name, *names, *letters;
+    } others[] = {
+        {"float128", " f16 g longdouble ", ""},
+        {"int16", " i2 h short ", ""},
+        {"uint8", " u1 B ubyte ", ""},
+        {"uint16", " u2 H ushort ", ""},
+        {"uint32", " u4 I uintc ", ""},
+        {"uint64", " u8 Q ulonglong ", ""},
+        {"complex64", " c8 F csingle ", ""},
+        {"complex128", " c16 D complex ", ""},
+        {"integers whose size depends on the machine", " l L p P int uint long ulong ", ""},
+        {"Python objects", " object ", "O"},
+        {"text", " str bytes ", "SUa"},
+        {"dates and times", "", "Mm"},
+        {"bytes without a type", " void ", "V"},
+    };
+    char word[NPY_MAX_DESCR + 2];
     for (int i = 0; i < ELEMENTS; i++)
         if (is_of(&elements[i], kind)) return elements[i].name;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (strcmp(kind, others[i].descr) == 0 || strcmp(kind, others[i].name) == 0)
+    snprintf(word, sizeof word, " %s ", kind);
+    for (size_t i = 0; *kind && i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(kind, others[i].name) == 0 || strstr(others[i].names, word) ||
+            strchr(others[i].letters, kind[0]))
             return others[i].name;
     return "a type unknown here";
 }

@@ -61,6 +61,26 @@ describe("an archive", () => {
                 assertRefused(result, says);
             });
         });
+
+    const one = zip({ "a.npy": npy([2, 4], random(8, 1)) });
+    for (const [what, bytes, says] of [
+        ["of nothing", zip({}), /x\.npz: has no arrays in it \(files that end in \.npy\)\n/],
+        ["without arrays", zip({ "a.txt": Buffer.from("a") }), /x\.npz: has no arrays in it/],
+        [
+            "and bytes behind it",
+            Buffer.concat([one, one.subarray(0, 9)]),
+            /has 9 bytes after its end/,
+        ],
+        ["cut off", one.subarray(0, -1), /x\.npz: is cut off/],
+        ["behind other bytes", Buffer.concat([Buffer.from("#!"), one]), /x\.npz: is no \.npz file/],
+        ["of no bytes", Buffer.alloc(0), /x\.npz is empty/],
+    ])
+        test(`of arrays is refused ${what}`, () => {
+            withFiles({ "x.npz": bytes }, (folder) => {
+                const inputs = ["--q=x.npz", "--k=x.npz", "--v=x.npz", "-o", "o.npy"];
+                assertRefused(attn(["run", "softmax", ...inputs], folder), says);
+            });
+        });
 });
 
 describe("a size that is claimed", () => {
@@ -124,12 +144,43 @@ describe("an array's type", () => {
         [">f2", swapped(half, 2), half],
         ["float16", half, half],
         ["f2", half, half],
+        ...["f", "<f", "=f", "single"].map((descr) => [descr, plain, plain]),
+        ...["d", "=d", "float", "double"].map((descr) => [descr, double, double]),
+        ...["e", "half"].map((descr) => [descr, half, half]),
+        [">d", swapped(double, 8), double],
     ])
         test(`'${descr}' is read`, () => {
             const [output, expected] = [named(descr, bytes), same].map((input) =>
                 withFiles({ "x.npy": input }, run),
             );
             assert.deepEqual(output, expected);
+        });
+
+    for (const [descr, says] of [
+        ["i", /int32 \('i'\)/],
+        ["q", /int64 \('q'\)/],
+        ["b", /int8 \('b'\)/],
+        ["B", /uint8 \('B'\)/],
+        ["H", /uint16 \('H'\)/],
+        ["<i2", /int16 \('<i2'\)/],
+        ["?", /bool \('\?'\)/],
+        ["g", /float128 \('g'\)/],
+        ["F", /complex64 \('F'\)/],
+        ["D", /complex128 \('D'\)/],
+        ["l", /integers whose size depends on the machine \('l'\)/],
+        ["|O", /Python objects \('\|O'\)/],
+        ["<U3", /text \('<U3'\)/],
+        ["|S1", /text \('\|S1'\)/],
+        ["<M8[ns]", /dates and times \('<M8\[ns\]'\)/],
+        ["|V4", /bytes without a type \('\|V4'\)/],
+        ["", /a type unknown here \(''\)/],
+        ["f3", /a type unknown here \('f3'\)/],
+    ])
+        test(`'${descr}' is refused by its name`, () => {
+            withFiles({ "x.npy": named(descr, plain) }, (folder) => {
+                const result = attn(["run", "softmax", ...inputs], folder);
+                assertRefused(result, new RegExp(`x\\.npy has elements of ${says.source}; only f`));
+            });
         });
 
     for (const descr of ["|V2", "<V2", "V2"])

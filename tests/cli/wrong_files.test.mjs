@@ -27,7 +27,7 @@ const arrays = [
     ["one float16 too few", zeros([6, 4], "<f2").subarray(0, -2), /46 bytes of data .* 48/],
     ["bool", zeros([6, 4], "|b1"), /bool \('\|b1'\)/],
     ["complex numbers", zeros([6, 4], "<c8"), /complex64/],
-    ["text", zeros([6, 4], "<U9"), /unknown/],
+    ["text", zeros([6, 4], "<U9"), /elements of text/],
     [
         "records",
         header("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6, 4), }"),
