@@ -174,6 +174,8 @@ static int check(const checked_t *checked, const attn_context_t *context,
     if (checked->role == ATTN_ROLE_INPUT && !given_assigned(checked->text, &length))
         return cli_complain(CLI_USAGE, "--input: '%s' is not of the form NAME=VALUE",
                             checked->text);
+    if (checked->role == ATTN_ROLE_INPUT && value && !*value)
+        return cli_complain(CLI_USAGE, "--input: '%s' has no value", checked->text);
     if (checked->role == ATTN_ROLE_OUTPUT && !*(value ? value : checked->text))
         return cli_complain(CLI_USAGE, "--output: '%s' names no file", checked->text);
     int status = look(checked, NULL, 0, &found);

@@ -211,6 +211,9 @@ static int read_option(const option_command_t *command, int argc, char **argv, i
                                 option->name, option->value);
         value = argv[++*at];
     }
+    if (value && !*value)
+        return cli_complain(CLI_USAGE, "%s: the value of --%s is empty; it takes %s", command->name,
+                            option->name, option->value);
     given[option - command->options] = 1;
     return store(option, value ? value : "");
 }

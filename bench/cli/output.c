@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include "cli/cli.h"
+#include "cli/container.h"
 #include "cli/files.h"
 #include "cli/inplace.h"
 #include "cli/platform.h"
@@ -33,9 +34,19 @@ static int not_written(const output_file_t *file, int code) {
 
 /* ---- where to -------------------------------------------------------------------------------- */
 
+/* What begins with a header is an array. */
+static int check_name(const output_file_t *file) {
+    if (!file->head || !container_is_named(file->path)) return CLI_OK;
+    return cli_complain(CLI_USAGE,
+                        "%s: arrays are written as .npy files, one each: give a name that ends in "
+                        ".npy",
+                        file->path);
+}
+
 static int find(output_t *output) {
     for (int i = 0; i < output->count; i++) {
         output_file_t *file = &output->files[i];
+        if (check_name(file)) return CLI_USAGE;
         const int code = place_find(&file->place, file->path);
         if (code) return not_written(file, code);
         for (int j = 0; j < i; j++)

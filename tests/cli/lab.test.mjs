@@ -363,7 +363,7 @@ describe("attn lab, wrong input", () => {
         ["no folder", ["run", "separation"], /--output is missing/],
         ["an unknown lab", ["run", "cooking", "-o", "out"], /'cooking': there are separation, /],
         ["an unknown panel", [...separation, "--panel", "9z"], /no panel '9z': there are 3a, 3b, /],
-        ["no panel", [...separation, "--panel", ""], /no panel ''/],
+        ["no panel", [...separation, "--panel", ""], /the value of --panel is empty/],
         ["a panel twice", [...separation, "--panel", "3a,3a"], /panel '3a' is named twice/],
         ["panels of all", ["run", "all", "--panel", "3a", "-o", "out"], /--panel needs one lab/],
         ["an unknown parameter", [...separation, "--set", "k=1"], /has no parameter 'k'/],
@@ -388,7 +388,7 @@ describe("attn lab, wrong input", () => {
         ["no seed", [...separation, "--seed", "x"], /--seed: 'x' is not a whole number/],
         ["no threads", [...separation, "--threads", "0"], /--threads: 0 is outside/],
         ["an unknown tier", [...separation, "--cpu", "abacus"], /abacus/],
-        ["an unnamed folder", ["run", "separation", "-o", ""], /the name of the folder is empty/],
+        ["an unnamed folder", ["run", "separation", "-o", ""], /the value of --output is empty/],
     ];
     for (const [what, args, message] of cases) {
         test(what, () => {

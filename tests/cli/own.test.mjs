@@ -363,7 +363,7 @@ describe("wrong arrays by name", () => {
             ["--mask=mask.npy", "--input", "mask=mask.npy"],
             /--input: 'mask' is given twice/,
         ],
-        ["an empty list", ["--input=sinks="], /--input sinks: '' is neither a list nor a file/],
+        ["an empty list", ["--input=sinks="], /--input: 'sinks=' has no value/],
         ["a list too long", ["--input=sinks=1,2"], /--input sinks: 2 values for 1 head\n/],
     ])
         test(what, () => refuse({}, (folder) => attn(run(...ok, ...args), folder), says));

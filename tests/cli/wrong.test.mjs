@@ -124,7 +124,14 @@ const commands = [
     ["a size, far too long", ["bench", `--n=${"0".repeat(200)}8`], /--n: '0{20}...' is too long/],
     ["a size of many digits", ["bench", `--n=8${"0".repeat(31)}`], /--n: 80{31} is outside 1 to/],
     ["lengths of floats", run(...ok, "--kv-lens=float1.npy"), /only int32 and int64 are read/],
-    ["lengths of nothing", run(...ok, "--kv-lens="), /'' is neither a list nor/],
+    ["lengths of nothing", run(...ok, "--kv-lens="), /value of --kv-lens is empty; it takes A/],
+    ["a corner of nothing", run(...ok, "--causal="), /value of --causal is empty; it takes CORNER/],
+    ["slopes of nothing", run(...ok, "--alibi="), /the value of --alibi is empty/],
+    ["slopes of nothing, by name", run(...ok, "--input=slopes="), /'slopes=' has no value/],
+    ["a mask of nothing, by name", run(...ok, "--input", "mask="), /'mask=' has no value/],
+    ["a tier of nothing", run(...ok, "--cpu="), /the value of --cpu is empty/],
+    ["a plugin of nothing", run(...ok, "--plugin", ""), /the value of --plugin is empty/],
+    ["keys of nothing", run(...inputs("x.npy", ""), "-o", "o.npy"), /the value of --k is empty/],
     ["a length after a comma", run(...ok, "--kv-lens=3,"), /2 values for 1 batch\n/],
     ["sinks too many", run(...ok, "--sinks=1,2"), /--sinks: 2 values for 1 head\n/],
     ["sinks too many in a file", run(...ok, "--sinks=float2.npy"), /2 values for 1 head\n/],
@@ -341,7 +348,7 @@ const commands = [
         /--q, --k and --v have sizes of their own/,
     ],
     ...["n=4", "kv-heads=2", "q=x.npy", "threads=2", "causal", "backward", "input=decay=1"]
-        .concat(["set=nope", "set=block=4", "seed=1", "seed="])
+        .concat(["set=nope", "set=block=4", "seed=1"])
         .flatMap((option) => [
             ["calibrate", option],
             ["kernels", option],
@@ -399,7 +406,30 @@ const commands = [
         run(...inputs(), "-o", "none/o.npy"),
         /none\/o\.npy: cannot be written/,
     ],
-    ["an output without a name", run(...inputs(), "-o", ""), /--output: '' names no file/],
+    ["an output without a name", run(...inputs(), "-o", ""), /the value of --output is empty/],
+    ["an archive as output", run(...inputs(), "-o", "new.npz"), /new\.npz: .*ends in \.npy\n$/],
+    [
+        "an array in an archive",
+        run(...inputs(), "-o", "o.npz:x"),
+        /o\.npz:x: arrays are written as/,
+    ],
+    [
+        "an array in tensors",
+        run(...inputs(), "-o", "o.safetensors:x"),
+        /are written as \.npy files/,
+    ],
+    ["a second archive", run(...ok, "--lse", "l.npz"), /l\.npz: arrays are written as \.npy files/],
+    ["weights in an archive", run(...ok, "--weights=w.npz:w"), /w\.npz:w: arrays are written as/],
+    [
+        "an archive of vectors",
+        ["embed", "text.txt", "--dim=4", "-o", "x.npz"],
+        /x\.npz: arrays are written as/,
+    ],
+    [
+        "an archive of a mask",
+        ["layout", "sparse", "--n=8", "-o", "m.npz"],
+        /m\.npz: arrays are written as/,
+    ],
     ["an output by name without one", run(...inputs(), "-o", "out="), /'out=' names no file/],
     ["an output that is a folder", run(...inputs(), "-o", "folder"), /names a folder/],
     ["an output without a name", run(...inputs(), "-o", "folder/"), /names a folder/],
@@ -421,7 +451,7 @@ const commands = [
 
     ["n of 0", ["bench", "--n", "0"], /--n: 0 is outside/],
     ["d of 0", ["bench", "--d", "8,0"], /--d: 0 is outside/],
-    ["an empty list", ["bench", "--n="], /'' is not a whole number/],
+    ["an empty list", ["bench", "--n="], /the value of --n is empty; it takes N,...\n/],
     ["sizes that overflow", ["bench", "--n=1099511627776", "--d=1099511627776"], /^attn: /],
 
     ["no text", ["embed", "--dim", "4", "-o", "o.npy"], /TEXT\.txt is missing/],

@@ -70,7 +70,6 @@ static int make_folder(const char *folder) {
     if (strcmp(folder, "-") == 0)
         return cli_complain(CLI_USAGE, "--output: a folder cannot go to standard output (one of "
                                        "that name is ./-)");
-    if (!*folder) return cli_complain(CLI_USAGE, "--output: the name of the folder is empty");
     if (stat(folder, &info) == 0) {
         if (S_ISDIR(info.st_mode)) return CLI_OK;
         return cli_complain(CLI_USAGE, "%s: cannot be written: it is no folder", folder);
