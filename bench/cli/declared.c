@@ -17,6 +17,7 @@ static const declared_special_t specials[ATTN_ARRAY_OWN] = {
     [ATTN_ARRAY_BIAS] = {.padding = &infinitely_less},
     [ATTN_ARRAY_MASK] = {.padding = &hidden},
     [ATTN_ARRAY_KV_LENGTHS] = {.flag = "kv-lens"},
+    [ATTN_ARRAY_SINKS] = {.may_be_none = 1},
     [ATTN_ARRAY_SLOPES] = {.flag = "alibi",
                            .fill = fill_slopes,
                            .filled = "the paper's, 2^(-8 i / H) for H a power of 2"},

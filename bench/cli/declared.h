@@ -20,8 +20,9 @@ typedef struct declared_special {
     void (*fill)(float *numbers, int64_t count);
     const char *filled; /**< the same for people */
     const void
-        *padding; /**< the element of columns that no sequence has a key for, which a file may
+        *padding;    /**< the element of columns that no sequence has a key for, which a file may
                               leave out; NULL: it may not */
+    int may_be_none; /**< whether -inf stands for a number that is not there */
 } declared_special_t;
 
 const declared_special_t *declared_special(uint32_t number);

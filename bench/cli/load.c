@@ -19,6 +19,14 @@ typedef struct load {
     int64_t columns; /* the fewest, where there may be fewer than wanted */
 } load_t;
 
+/* ---- what numbers may be ----------------------------------------------------------------------- */
+
+/* -inf is a bias that hides, a decay that forgets, and a sink that is not there; it is no slope and no scale. */
+static int may_be(const load_t *load, float number) {
+    const int is_listed = declared_list_axis(load->info) >= 0;
+    return isfinite(number) || (number < 0 && (!is_listed || load->special->may_be_none));
+}
+
 /* ---- one number for each head or batch: a list on the command line ---------------------------- */
 
 /* A number up to a comma or the end: such a text is no file's name. */
@@ -35,7 +43,9 @@ static int read_item(const load_t *load, const char *word, void *data, int64_t i
     }
     const char *end;
     const double value = attn_number_read(word, &end);
-    const char *wrong = option_float_wrong(word, value, end);
+    const int is_minus_inf = value == -INFINITY && !*end && !strpbrk(word, "0123456789");
+    const char *wrong =
+        is_minus_inf && may_be(load, -INFINITY) ? NULL : option_float_wrong(word, value, end);
     ((float *)data)[index] = (float)value;
     return wrong ? cli_complain(CLI_USAGE, "%s: '%s' %s", load->label, word, wrong) : CLI_OK;
 }
@@ -80,13 +90,7 @@ static int make_list(const load_t *load, int axis, int is_auto, array_t *array) 
     return CLI_OK;
 }
 
-/* ---- what numbers may be ----------------------------------------------------------------------- */
-
-/* -inf is a bias that hides, and a decay that forgets; a list of sinks or slopes has none. */
-static int may_be(const load_t *load, float number) {
-    const int is_listed = declared_list_axis(load->info) >= 0;
-    return isfinite(number) || (number < 0 && !is_listed);
-}
+/* ---- files ------------------------------------------------------------------------------------ */
 
 /* What is NaN or infinite where a list would be refused, and in what is added to logits, is a mistake; states and other
  * arrays of a backend's own are computed with. */
@@ -109,8 +113,6 @@ static int check_numbers(const load_t *load, const array_t *array) {
     } while (array_step(tensor, at));
     return CLI_OK;
 }
-
-/* ---- files ----------------------------------------------------------------------------------- */
 
 /* Element types of files that become elements of `dtype`; 0 for none. */
 static uint32_t types_for(attn_dtype_t dtype) {
@@ -213,14 +215,17 @@ static int load_file(const load_t *load, array_t *array) {
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-/* How many numbers between commas a text is, and nothing else: such a text is no file's name. */
+/* How many numbers between commas a text is, and nothing else: such a text is no file's name. What is left out between
+ * them is said of the list. */
 static int64_t count_numbers(const char *text) {
-    const char *end;
-    int64_t count = 1;
-    attn_number_read(text, &end);
-    if (end == text || (*end && *end != ',') || end[strspn(end, "0123456789+-.eE,")]) return 0;
-    for (; *end; end++) count += *end == ',';
-    return count;
+    int64_t count = 0;
+    for (const char *at = text, *end;; at = end + 1) {
+        attn_number_read(at, &end);
+        const int is_left_out = count && end == at;
+        if ((end == at && !is_left_out) || (*end && *end != ',')) return 0;
+        count++;
+        if (!*end) return count;
+    }
 }
 
 /* One number for each head, or one for all, of an array whose other axes may be 1. */

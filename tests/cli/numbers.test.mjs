@@ -50,7 +50,9 @@ describe("an option's number", () => {
         ["--kv-lens=99999999999999999999", /--kv-lens: '9{20}' is beyond 64 bits/],
         ["--sinks=1,1e300", /--sinks: '1e300' is beyond the largest f32/],
         ["--sinks=1,1e400", /--sinks: '1e400' is beyond the largest f32/],
-        ["--sinks=1,-inf", /--sinks: '-inf' is not a finite number/],
+        ["--sinks=1,inf", /--sinks: 'inf' is not a finite number/],
+        ["--sinks=1,-1e400", /--sinks: '-1e400' is beyond the largest f32/],
+        ["--alibi=1,-inf", /--alibi: '-inf' is not a finite number/],
         ["--alibi=nan,1", /--alibi: 'nan' is not a finite number/],
     ])
         test(option, () => refuse([...RUN, option], says));
@@ -100,11 +102,38 @@ describe("a file's number", () => {
             refuse([...GATED, "--input=decay=-1", "--input=beta=x.npy"], says, files);
         });
     }
-    for (const flag of ["sinks", "alibi"])
-        test(`-inf in ${flag}, as in a list`, () => {
-            const files = { "x.npy": endingIn(-Infinity, [2]) };
-            refuse([...RUN, `--${flag}=x.npy`], /has -inf at \(0, 1, 0, 0\)\n/, files);
+    test("-inf in slopes, as in a list", () => {
+        const files = { "x.npy": endingIn(-Infinity, [2]) };
+        refuse([...RUN, "--alibi=x.npy"], /has -inf at \(0, 1, 0, 0\)\n/, files);
+    });
+
+    test("-inf as a sink is none, in a list and in a file", () => {
+        const files = { ...inputFiles(sizes, 3), "x.npy": endingIn(-Infinity, [2]) };
+        withFiles(files, (folder) => {
+            const outputs = [[], ["--sinks=-inf,-inf"], ["--sinks=0,-inf"], ["--sinks=x.npy"]].map(
+                (args) => {
+                    succeed([...RUN, ...args], folder);
+                    return read(folder, "o.npy").data;
+                },
+            );
+            const half = outputs[0].length / 2;
+            assert.deepEqual(outputs[1], outputs[0]);
+            assert.deepEqual(outputs[3], outputs[2]);
+            assert.deepEqual(outputs[2].slice(half), outputs[0].slice(half));
+            assert.notDeepEqual(outputs[2], outputs[0]);
         });
+    });
+
+    test("-inf in a list of decays forgets, as in a file", () => {
+        const files = { ...inputFiles(sizes, 3), "x.npy": npy([2, 1, 1], [-1, -Infinity]) };
+        withFiles(files, (folder) => {
+            const outputs = ["x.npy", "-1,-inf"].map((decay) => {
+                succeed([...GATED, `--input=decay=${decay}`, "--input=beta=0.5"], folder);
+                return read(folder, "o.npy").data;
+            });
+            assert.deepEqual(outputs[1], outputs[0]);
+        });
+    });
 
     test("-inf in a bias hides, and in a decay forgets", () => {
         accept([...RUN, "--bias=x.npy"], { "x.npy": endingIn(-Infinity, [3, 4], doubles) });

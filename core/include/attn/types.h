@@ -250,7 +250,8 @@ typedef struct attn_io {
     attn_tensor_t bias;         /**< f32 (B|1, H|1, n|1, m), added to the logits; -inf masks */
     attn_tensor_t mask;         /**< bool (B|1, H|1, n|1, m); false masks */
     attn_tensor_t kv_lengths;   /**< i64 (B, 1, 1, 1): keys that count, 0 to m */
-    attn_tensor_t sinks;        /**< f32 (1, H, 1, 1): a logit more in the sum, without a value */
+    attn_tensor_t sinks;        /**< f32 (1, H, 1, 1): a logit more in the sum, without a value;
+                                     -inf: none; rows of a head with NaN or +inf become NaN */
     attn_tensor_t slopes;       /**< f32 (1, H, 1, 1): ALiBi, arXiv:2108.12409 */
     attn_tensor_t key_scales;   /**< f32 (B, Hkv, m, 1), above 0: key in i8 times this */
     attn_tensor_t value_scales; /**< the same for value */
