@@ -110,3 +110,9 @@ test("wrong input", () => {
     assertRefused(attn(["check", "nothing"]), /nothing/);
     assertRefused(attn(["check", "softmax", "--set", "nothing=1"]), /nothing/);
 });
+
+for (const tolerance of ["0", "-1", "-0"])
+    test(`a tolerance of ${tolerance} is refused`, () => {
+        const result = attn(["check", "softmax", "--tolerance", tolerance]);
+        assertRefused(result, /--tolerance: -?\d is not above 0/);
+    });

@@ -2,6 +2,7 @@
 #include "cli/check/checks.h"
 #include "cli/cli.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +44,7 @@ typedef struct request {
     settings_t one, many;
     const char *backend;
     int64_t seed;
-    double tolerance;
+    double tolerance; /* NaN: that of rounding */
     attn_context_t *contexts[2];
 } request_t;
 
@@ -52,6 +53,11 @@ static int execute(request_t *request) {
     selection_t selection;
     request->many = request->one;
     request->many.threads = MANY;
+    if (request->tolerance <= 0)
+        return cli_complain(CLI_USAGE,
+                            "--tolerance: %g is not above 0; leave it out for that of "
+                            "rounding",
+                            request->tolerance);
     int status = settings_context(&request->one, &request->contexts[0]);
     if (!status) status = settings_context(&request->many, &request->contexts[1]);
     if (!status) status = settings_select(request->contexts[0], &list, &selection);
@@ -94,7 +100,7 @@ static const char details[] =
     "Exit status: 0 no check failed, 1 one did, 2 wrong input.";
 
 int cli_check(int argc, char **argv) {
-    request_t request = {.one = {.threads = 1}, .seed = 1};
+    request_t request = {.one = {.threads = 1}, .seed = 1, .tolerance = NAN};
     settings_t *settings = &request.one;
     const option_t options[] = {
         {"BACKEND", 0, OPTION_ARGUMENT, NULL, "its id, as in attn list", &request.backend, 0, 0},

@@ -46,7 +46,7 @@ typedef struct check_context {
     const attn_param_t *params;
     uint32_t param_count;
     uint64_t seed;
-    double tolerance; /**< 0: what rounding comes to at the sizes */
+    double tolerance; /**< NaN: what rounding comes to at the sizes */
 } check_context_t;
 
 /** A problem of these sizes, f32. */
