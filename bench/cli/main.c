@@ -84,6 +84,7 @@ static int dispatch(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     platform_hold_standard();
+    platform_called(argc > 0 ? argv[0] : NULL);
     platform_bound_memory();
     platform_report_limits();
     const int status = dispatch(argc, argv);

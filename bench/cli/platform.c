@@ -19,6 +19,8 @@ void platform_bound_memory(void) {}
 
 void platform_report_limits(void) {}
 
+void platform_called(const char *name) { (void)name; }
+
 int platform_own_folder(char *path, size_t size) {
     (void)path, (void)size;
     return 0;
@@ -49,6 +51,7 @@ void platform_hold_signals(int hold) { (void)hold; }
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -97,10 +100,42 @@ void platform_report_limits(void) {
         sigaction(SIGXFSZ, &ignored, NULL);
 }
 
+static const char *called = "attn";
+
+void platform_called(const char *name) {
+    if (name && *name) called = name;
+}
+
+/* A file that may be run, as an absolute path without links; NULL for none, else to be freed. */
+static char *find_program(const char *path) {
+    return access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
+}
+
+/* The program that a shell starts by this name. */
+static char *look_up(const char *name) {
+    char path[4096], *found = NULL;
+    const char *folders = getenv("PATH");
+    if (strchr(name, '/')) return find_program(name);
+    for (const char *at = folders; at && !found;
+         at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+        const int length = (int)strcspn(at, ":");
+        snprintf(path, sizeof path, "%.*s/%s", length ? length : 1, length ? at : ".", name);
+        found = find_program(path);
+    }
+    return found;
+}
+
 int platform_own_folder(char *path, size_t size) {
     const ssize_t length = readlink("/proc/self/exe", path, size);
-    if (length <= 0 || (size_t)length >= size) return 0;
-    path[length] = 0;
+    if (length > 0 && (size_t)length < size) {
+        path[length] = 0;
+    } else {
+        char *found = look_up(called);
+        const int fits = found && strlen(found) < size;
+        if (fits) strcpy(path, found);
+        free(found);
+        if (!fits) return 0;
+    }
     strrchr(path, '/')[1] = 0;
     return 1;
 }

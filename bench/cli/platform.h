@@ -31,6 +31,9 @@ void platform_bound_memory(void);
 /** From now on, a file that would grow past this process's limit is an error of its write. */
 void platform_report_limits(void);
 
+/** The name that main() has of this program, for systems that do not tell where it lies; it is kept. */
+void platform_called(const char *name);
+
 /** The folder in which this program lies, with a slash behind it; 0 where that is not known. */
 int platform_own_folder(char *path, size_t size);
 

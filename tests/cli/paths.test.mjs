@@ -21,18 +21,32 @@ for (const [name, file] of Object.entries({ program, plugin, shim }))
         for (const path of [root, dirname(program)]) assert.ok(!bytes.includes(path), path);
     });
 
+/* [name, PATH] of starts where the system does not tell where a program lies. */
+const untold = (folder) => [
+    [join(folder, "bin/attn"), "/nowhere"],
+    ["bin/attn", "/nowhere"],
+    ["attn", `/nowhere::${join(folder, "bin")}:/nowhere`],
+];
+
 test("models are found from the program, installed or beside it", options, () => {
     withFiles({}, (folder) => {
         mkdirSync(join(folder, "bin"));
         const moved = join(folder, "bin/attn");
         copyFileSync(program, moved);
-        const solve = () => spawnSync(moved, ["lab", "solve", "arithmetic", "3 + 4 * 2"]);
+        const question = ["lab", "solve", "arithmetic", "3 + 4 * 2"];
+        const solve = (called = moved, env = {}) =>
+            spawnSync(called, question, { cwd: folder, env: { ...process.env, ...env } });
         assert.match(`${solve().stderr}`, /there is no model of arithmetic/);
         for (const place of ["share/attn/models", "bin/models"]) {
             cpSync(join(root, "bench/labs/models"), join(folder, place), { recursive: true });
             const { status, stdout } = solve();
             assert.equal(status, 0, place);
             assert.match(`${stdout}`, /= 1 <eos>/);
+            for (const [called, PATH] of shim ? untold(folder) : []) {
+                const env = { PATH, LD_PRELOAD: shim, ATTN_SHIM_NO_PROC: "1" };
+                const { status, stderr } = solve(called, env);
+                assert.equal(status, 0, `${place}, as ${called}: ${stderr}`);
+            }
             rmSync(join(folder, place), { recursive: true });
         }
     });

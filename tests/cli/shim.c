@@ -4,6 +4,7 @@
  *
  *   ATTN_SHIM_FAIL=k     the k-th allocation fails; k+: that and all after it
  *   ATTN_SHIM_LOG=FILE   gets a line for each fsync and rename, and at the end "allocations N"
+ *   ATTN_SHIM_NO_PROC=1  the system does not tell where the program is
  *   ATTN_SHIM_OVERWRITE=kill, =fail   what happens as the first bytes of a file with hard links are written
  */
 #define _GNU_SOURCE
@@ -91,6 +92,12 @@ ssize_t write(int descriptor, const void *bytes, size_t size) {
         return -1;
     }
     return syscall(SYS_write, descriptor, bytes, size);
+}
+
+ssize_t readlink(const char *path, char *target, size_t size) {
+    if (!getenv("ATTN_SHIM_NO_PROC")) return syscall(SYS_readlinkat, AT_FDCWD, path, target, size);
+    errno = ENOENT;
+    return -1;
 }
 
 __attribute__((destructor)) static void count(void) {
