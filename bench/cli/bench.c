@@ -30,7 +30,7 @@ static const table_column_t columns[] = {
     {"heads", "heads", TABLE_INTEGER},
     {"kv_heads", "kv heads", TABLE_INTEGER},
     {"dtype", "dtype", TABLE_WORD},
-    {"causal", "causal", TABLE_FLAG},
+    {"causal", "causal", TABLE_WORD},
     {"past", "past", TABLE_INTEGER},
     {"stream", "stream", TABLE_FLAG},
     {"backward", "backward", TABLE_FLAG},
@@ -94,12 +94,12 @@ static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *
     table_add_number(table, (double)problem->heads);
     table_add_number(table, (double)problem->kv_heads);
     table_add_text(table, attn_dtype_name(problem->kv_dtype));
-    table_add_number(table, problem->causal != ATTN_CAUSAL_NONE);
+    table_add_text(table, rules_corner(problem->causal));
     table_add_number(table, (double)problem->past);
     table_add_number(table, bench->stream);
     table_add_number(table, bench->backward);
     table_add_number(table, threads);
-    table_add_text(table, trial->plan ? attn_plan_kernel(trial->plan) : NULL);
+    table_add_text(table, trial->plan ? trial_kernel(trial) : NULL);
     table_add_number(table, 1e3 * time->median);
     table_add_number(table, time->samples > 1 ? 1e3 * time->low : NAN);
     table_add_number(table, time->samples > 1 ? 1e3 * time->high : NAN);
@@ -155,9 +155,9 @@ static int measure_stream(const bench_t *bench, trial_t *trial, const attn_probl
         return CLI_OK;
     }
     if (!failed) failed = accuracy_error(problem, &trial->io, stride, relative, &trial->error);
-    if (failed) return cli_reject(trial->backend->id, &trial->error);
-    visible_tokens(trial, bench->context, &bench->settings, before);
-    return CLI_OK;
+    if (!failed) failed = visible_tokens(trial, bench->context, &bench->settings, before);
+    if (!failed) failed = stream_name_kernel(trial, bench->context, &bench->settings, 1);
+    return failed ? cli_reject(trial->backend->id, &trial->error) : CLI_OK;
 }
 
 static int measure_backward(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
@@ -202,10 +202,10 @@ static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn
         warn_unsolved(&trial, problem);
     } else if (!planned && trial_load(&trial, shared)) {
         status = CLI_USAGE;
-    } else if (planned || trial_prepare(&trial, inputs)) {
+    } else if (planned || trial_prepare(&trial, inputs) ||
+               visible_lengths(&trial, bench->context, &bench->settings)) {
         status = cli_reject(backend->id, &trial.error);
     } else {
-        visible_lengths(&trial, bench->context, &bench->settings);
         status = measure_trial(bench, &trial, problem, &time, &relative);
         if (!status && !isnan(time.median) && isnan(trial.cost.pairs)) count_pairs(&trial, problem);
     }
@@ -468,13 +468,20 @@ static int check_scales(const bench_t *bench) {
     return CLI_OK;
 }
 
+/* A stream's queries are its last tokens: that is the corner where none is named. */
+static void choose_corner(bench_t *bench) {
+    rules_t *rules = &bench->inputs.rules;
+    if (bench->stream && rules->causal && !*rules->causal && !bench->sizes[SIZE_PAST].count)
+        rules->causal = "bottom-right";
+}
+
 static int check_ways(const bench_t *bench) {
     attn_array_info_t info = {.struct_size = sizeof info};
     char label[DECLARED_TEXT];
     if (bench->stream && bench->backward)
         return cli_complain(CLI_USAGE, "--stream and --backward exclude each other");
     if (bench->stream && !bench->inputs.rules.causal && !bench->inputs.rules.window)
-        return cli_complain(CLI_USAGE, "--stream needs --causal (bottom-right where m is above n)");
+        return cli_complain(CLI_USAGE, "--stream needs --causal");
     attn_backend_array(NULL, ATTN_ARRAY_KV_LENGTHS, &info);
     if (bench->stream && given_value(&bench->inputs.given, ATTN_ARRAY_KV_LENGTHS, &info, label))
         return cli_complain(CLI_USAGE, "--stream has no %s: its keys are those that came", label);
@@ -487,6 +494,7 @@ static int execute(bench_t *bench) {
     if (!status) status = check_files(bench);
     if (!status) status = read_dtypes(bench);
     if (!status) status = check_ways(bench);
+    choose_corner(bench);
     if (!status && bench->kernels)
         return pieces_print(&bench->settings, bench->format, bench->seconds);
     if (!status && bench->calibrate)
@@ -516,9 +524,10 @@ static const char details[] =
     "\n"
     "A backend that cannot solve a problem has a row without numbers; standard error says why.\n"
     "\n"
-    "--stream: a row is n tokens, one by one, after the m - n tokens before them\n"
-    "(--causal=bottom-right), which are appended before the clock starts. linear keeps sums in\n"
-    "place of keys, so it has no GFLOP/s and GB/s there.\n"
+    "--stream: a row is the last n of m tokens, one by one; those before them are appended before\n"
+    "the clock starts. Its --causal without a corner is bottom-right, unless --past says where\n"
+    "the queries stand. Kernel is what a token runs. linear keeps sums in place of keys, so it\n"
+    "has no GFLOP/s and GB/s there.\n"
     "\n"
     "--kernels times the pieces that all kernels share, each alone on data in the nearest cache\n"
     "(96 keys, d = 64), on every tier of this machine up to --cpu, against the tier's own peak.\n"

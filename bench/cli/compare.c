@@ -6,6 +6,7 @@
 #include "cli/stream.h"
 #include "cli/table.h"
 #include "cli/trial.h"
+#include "cli/visible.h"
 #include "measure/accuracy.h"
 
 #include <math.h>
@@ -127,7 +128,8 @@ static int measure_one(compare_t *compare, trial_t *trial) {
     }
     attn_io_t io = compare->inputs.io, seen;
     if (trial->has_x) io.query.data = io.key.data = NULL;
-    if (trial_prepare(trial, &io) || trial_time(trial, compare->seconds, &time))
+    if (trial_prepare(trial, &io) || trial_time(trial, compare->seconds, &time) ||
+        visible_lengths(trial, compare->context, &compare->settings))
         return cli_reject(trial->backend->id, &trial->error);
     seen = trial->io;
     seen.query = compare->inputs.io.query;
@@ -152,9 +154,7 @@ static void print_json_head(const compare_t *compare) {
                    axis < 3 ? ", " : "], ");
     }
     printf("\"causal\": ");
-    json_string(stdout, inputs->problem.causal == ATTN_CAUSAL_NONE       ? NULL
-                        : inputs->problem.causal == ATTN_CAUSAL_TOP_LEFT ? "top-left"
-                                                                         : "bottom-right");
+    json_string(stdout, rules_corner(inputs->problem.causal));
     printf(", \"scale\": ");
     json_number(stdout, (double)inputs->problem.scale);
     printf(", \"rules\": ");

@@ -8,19 +8,9 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char *corner_name(int32_t causal) {
-    return causal == ATTN_CAUSAL_NONE       ? "no"
-           : causal == ATTN_CAUSAL_TOP_LEFT ? "top-left"
-                                            : "bottom-right";
-}
-
-/* A plan's cost knows of sizes and rules, not of what is in the arrays. */
+/* The cost knows of sizes, rules and key lengths, not of what is in other arrays. */
 static const char *narrowing(uint32_t inputs) {
-    const uint32_t both = ATTN_INPUT_MASK | ATTN_INPUT_KV_LENGTHS;
-    return (inputs & both) == both          ? ", before mask and lengths"
-           : inputs & ATTN_INPUT_MASK       ? ", before mask"
-           : inputs & ATTN_INPUT_KV_LENGTHS ? ", before lengths"
-                                            : "";
+    return inputs & ATTN_INPUT_MASK ? ", before mask" : "";
 }
 
 static void print_sizes(const inputs_t *inputs) {
@@ -91,9 +81,9 @@ void report_text(const report_t *report) {
     const attn_backend_t *backend = trial->backend;
     char bytes[24], rules[256];
     printf("backend          %s %s\n", backend->id, backend->version ? backend->version : "");
-    printf("kernel           %s\n", attn_plan_kernel(trial->plan));
+    printf("kernel           %s\n", trial_kernel(trial));
     print_sizes(inputs);
-    printf("causal           %s\n", corner_name(problem->causal));
+    printf("causal           %s\n", rules_corner(problem->causal));
     if (!isnan(problem->scale)) printf("scale            %.9g\n", (double)problem->scale);
     if (rules_describe(problem, rules)[0]) printf("rules            %s\n", rules);
     print_times(report);
@@ -134,7 +124,7 @@ static void put_sizes(const attn_problem_t *problem) {
 static void put_rules(const attn_problem_t *problem) {
     attn_array_info_t info = {.struct_size = sizeof info};
     const char *before = "";
-    put_text("causal", corner_name(problem->causal));
+    put_text("causal", rules_corner(problem->causal));
     put_number("scale", (double)problem->scale);
     put_number("softcap", problem->softcap != 0 ? (double)problem->softcap : NAN);
     put_number("past", (double)problem->past);
@@ -191,7 +181,7 @@ void report_json(const report_t *report) {
     printf("{\"backend\": ");
     json_string(stdout, trial->backend->id);
     put_text("version", trial->backend->version);
-    put_text("kernel", attn_plan_kernel(trial->plan));
+    put_text("kernel", trial_kernel(trial));
     put_sizes(problem);
     put_text("dtype", attn_dtype_name(problem->dtype));
     put_text("kv_dtype", attn_dtype_name(problem->kv_dtype));

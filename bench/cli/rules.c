@@ -6,6 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *rules_corner(int32_t causal) {
+    return causal == ATTN_CAUSAL_NONE       ? "none"
+           : causal == ATTN_CAUSAL_TOP_LEFT ? "top-left"
+                                            : "bottom-right";
+}
+
 static int read_corner(const char *causal, int32_t *corner) {
     if (!causal)
         *corner = ATTN_CAUSAL_NONE;

@@ -48,6 +48,9 @@ typedef struct rules {
             0                                                                                      \
     }
 
+/** "none", "top-left" or "bottom-right": what every output calls ATTN_CAUSAL_... . */
+const char *rules_corner(int32_t causal);
+
 /** Put them into the problem; an exit status. */
 int rules_pose(const rules_t *rules, attn_problem_t *problem);
 

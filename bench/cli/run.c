@@ -6,6 +6,7 @@
 #include "cli/report.h"
 #include "cli/stream.h"
 #include "cli/trial.h"
+#include "cli/visible.h"
 #include "measure/accuracy.h"
 #include "npy/npy.h"
 
@@ -86,7 +87,9 @@ static int compute(run_t *run) {
         return cli_reject(NULL, &trial->error);
     if (inputs_has_x(inputs) && place_x(run, backend)) return CLI_USAGE;
     if (trial_load(trial, inputs->shared)) return CLI_USAGE;
-    if (trial_prepare(trial, &run->inputs.io)) return cli_reject(NULL, &trial->error);
+    if (trial_prepare(trial, &run->inputs.io) ||
+        visible_lengths(trial, run->context, &run->settings))
+        return cli_reject(NULL, &trial->error);
     if (gradients_prepare(&run->gradients, trial)) return CLI_USAGE;
     const double start = measure_clock();
     if (run->chunk ? stream_run(trial, run->context, &run->settings, run->chunk,
@@ -94,6 +97,8 @@ static int compute(run_t *run) {
                    : trial_run(trial))
         return cli_reject(NULL, &trial->error);
     run->report.seconds = measure_clock() - start;
+    if (run->chunk && stream_name_kernel(trial, run->context, &run->settings, run->chunk))
+        return cli_reject(NULL, &trial->error);
     const double turn = measure_clock();
     if (run->inputs.backward && gradients_run(&run->gradients, trial))
         return cli_reject(NULL, &trial->error);

@@ -4,6 +4,7 @@
 #include "attn/support.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* The arrays of one append or one query. */
 typedef struct call {
@@ -173,6 +174,26 @@ attn_status_t stream_time(trial_t *trial, const attn_context_t *context, const s
         status = decode(stream, trial, *before, &samples[count++]);
     attn_stream_destroy(stream);
     if (!status) *time = measure_interval(samples, count);
+    return status;
+}
+
+/* ---- kernel ---------------------------------------------------------------------------------- */
+
+/* A stream plans for the queries of a call, the last of which sees all keys. */
+attn_status_t stream_name_kernel(trial_t *trial, const attn_context_t *context,
+                                 const settings_t *settings, int64_t queries) {
+    attn_problem_t problem = *attn_plan_problem(trial->plan);
+    parameters_t parameters;
+    attn_plan_t *plan = NULL;
+    problem.queries = attn_min(queries, problem.queries);
+    problem.past = 0;
+    problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+    settings_parameters(settings, trial->backend, &parameters);
+    const attn_status_t status =
+        attn_plan_create(context, trial->backend->id, &problem, parameters.params, parameters.count,
+                         &plan, &trial->error);
+    if (!status) snprintf(trial->kernel, sizeof trial->kernel, "%s", attn_plan_kernel(plan));
+    attn_plan_destroy(plan);
     return status;
 }
 

@@ -18,6 +18,10 @@ attn_status_t stream_run(trial_t *trial, const attn_context_t *context, const se
 attn_status_t stream_time(trial_t *trial, const attn_context_t *context, const settings_t *settings,
                           double budget, int64_t *before, measure_t *time);
 
+/** Name in the trial the kernel that answers so many queries at a time, which need not be its plan's. */
+attn_status_t stream_name_kernel(trial_t *trial, const attn_context_t *context,
+                                 const settings_t *settings, int64_t queries);
+
 /**
  * Bytes of a stream of the trial's backend after all keys and values of the trial; NaN where it has none for the
  * trial's problem.

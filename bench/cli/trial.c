@@ -124,6 +124,10 @@ double trial_touched(const trial_t *trial, const attn_problem_t *problem) {
     return trial->cost.touched > 0 ? share(trial->cost.touched, problem) : NAN;
 }
 
+const char *trial_kernel(const trial_t *trial) {
+    return trial->kernel[0] ? trial->kernel : attn_plan_kernel(trial->plan);
+}
+
 const char *trial_facts(const trial_t *trial, char *text, size_t size) {
     attn_fact_t fact = {.struct_size = sizeof fact};
     size_t used = 0;

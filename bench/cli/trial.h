@@ -25,7 +25,8 @@ typedef struct trial {
     array_t
         arrays[DECLARED_MOST]; /**< its own: outputs, and the inputs that the backend declares */
     const attn_tensor_t *own[ATTN_MOST_OWN_ARRAYS];
-    int has_x; /**< compare: CSR among its own arrays, in place of Q and K */
+    char kernel[96]; /**< of a stream's queries; empty: the plan's */
+    int has_x;       /**< compare: CSR among its own arrays, in place of Q and K */
 } trial_t;
 
 /**
@@ -58,6 +59,9 @@ attn_status_t trial_time(trial_t *trial, double budget, measure_t *time);
  * backend does not tell. */
 double trial_pairs(const trial_t *trial, const attn_problem_t *problem);
 double trial_touched(const trial_t *trial, const attn_problem_t *problem);
+
+/** Which code runs. */
+const char *trial_kernel(const trial_t *trial);
 
 /** The plan's facts as "name value; name value", cut to `size`; returns `text`. */
 const char *trial_facts(const trial_t *trial, char *text, size_t size);

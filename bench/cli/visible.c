@@ -4,10 +4,11 @@
 #include <math.h>
 
 typedef struct counter {
-    const trial_t *trial;
+    trial_t *trial;
     const attn_context_t *context;
     parameters_t parameters;
     attn_cost_t sum;
+    attn_status_t status; /* no memory */
 } counter_t;
 
 static const attn_cost_t untold = {.struct_size = sizeof untold,
@@ -17,7 +18,7 @@ static const attn_cost_t untold = {.struct_size = sizeof untold,
                                    .touched = NAN,
                                    .gradient_flops = NAN};
 
-static void begin(counter_t *counter, const trial_t *trial, const attn_context_t *context,
+static void begin(counter_t *counter, trial_t *trial, const attn_context_t *context,
                   const settings_t *settings) {
     *counter = (counter_t){.trial = trial, .context = context};
     counter->sum = (attn_cost_t){.struct_size = sizeof counter->sum, .form = trial->cost.form};
@@ -25,7 +26,7 @@ static void begin(counter_t *counter, const trial_t *trial, const attn_context_t
 }
 
 /* Of the trial's problem with so many keys, where there are any: else queries and results alone. */
-static attn_cost_t cost_of(const counter_t *counter, const attn_problem_t *problem) {
+static attn_cost_t cost_of(counter_t *counter, const attn_problem_t *problem) {
     attn_cost_t cost = {.struct_size = sizeof cost};
     attn_plan_t *plan = NULL;
     if (!problem->keys) {
@@ -34,10 +35,11 @@ static attn_cost_t cost_of(const counter_t *counter, const attn_problem_t *probl
                      (double)(problem->dim + problem->value_dim);
         return cost;
     }
-    const int is_told =
-        !attn_plan_create(counter->context, counter->trial->backend->id, problem,
-                          counter->parameters.params, counter->parameters.count, &plan, NULL) &&
-        !attn_plan_cost(plan, &cost, NULL);
+    const attn_status_t made = attn_plan_create(
+        counter->context, counter->trial->backend->id, problem, counter->parameters.params,
+        counter->parameters.count, &plan, &counter->trial->error);
+    if (made == ATTN_ERROR_MEMORY) counter->status = made;
+    const int is_told = !made && !attn_plan_cost(plan, &cost, NULL);
     attn_plan_destroy(plan);
     return is_told ? cost : untold;
 }
@@ -50,12 +52,13 @@ static void add(counter_t *counter, const attn_cost_t *cost) {
     counter->sum.gradient_flops += cost->gradient_flops;
 }
 
-void visible_lengths(trial_t *trial, const attn_context_t *context, const settings_t *settings) {
+attn_status_t visible_lengths(trial_t *trial, const attn_context_t *context,
+                              const settings_t *settings) {
     const attn_tensor_t *lengths = &trial->io.kv_lengths;
     attn_problem_t one = *attn_plan_problem(trial->plan);
     counter_t counter;
     attn_cost_t cost = untold;
-    if (!lengths->data) return;
+    if (!lengths->data) return ATTN_OK;
     begin(&counter, trial, context, settings);
     one.batch = 1;
     for (int64_t b = 0; b < lengths->shape[0]; b++) {
@@ -67,10 +70,11 @@ void visible_lengths(trial_t *trial, const attn_context_t *context, const settin
         add(&counter, &cost);
     }
     trial->cost = counter.sum;
+    return counter.status;
 }
 
-void visible_tokens(trial_t *trial, const attn_context_t *context, const settings_t *settings,
-                    int64_t before) {
+attn_status_t visible_tokens(trial_t *trial, const attn_context_t *context,
+                             const settings_t *settings, int64_t before) {
     attn_problem_t token = *attn_plan_problem(trial->plan);
     const int64_t queries = token.queries;
     counter_t counter;
@@ -89,4 +93,5 @@ void visible_tokens(trial_t *trial, const attn_context_t *context, const setting
     }
     if (!keeps_keys) counter.sum.flops = counter.sum.bytes = NAN;
     trial->cost = counter.sum;
+    return counter.status;
 }

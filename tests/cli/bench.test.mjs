@@ -127,6 +127,36 @@ describe("--stream: tokens one by one", () => {
         }
     });
 
+    test("are the last of m, unless a corner or a past says otherwise", () => {
+        for (const [args, seen] of [
+            [["--causal", "--n=1", "--m=300"], [300]],
+            [
+                ["--causal", "--n=2", "--m=300"],
+                [299, 300],
+            ],
+            [
+                ["--causal=top-left", "--n=2", "--m=300"],
+                [1, 2],
+            ],
+            [
+                ["--causal", "--past=4", "--n=2", "--m=300"],
+                [5, 6],
+            ],
+        ]) {
+            const [row] = bench("--backend=softmax", "--stream", ...args);
+            const keys = seen.reduce((sum, count) => sum + count, 0);
+            const bytes = seen.length * queryBytes(SIZES) + keys * keyBytes(SIZES, "f32");
+            assertCounts(row, { bytes, pairs: 4 * keys });
+            assertExact(row);
+        }
+    });
+
+    test("name the kernel that a token runs", () => {
+        const long = ["--backend=softmax", "--n=200", "--causal"];
+        assert.match(bench(...long)[0].kernel, / prefill$/);
+        assert.match(bench(...long, "--stream")[0].kernel, / decode$/);
+    });
+
     test("in a window, with a past, in batches", () => {
         const args = ["--past=5", "--n=4", "--causal", "--window=2,-1", "--batch=2"];
         const [row] = bench("--backend=softmax", "--stream", ...args);
@@ -169,7 +199,7 @@ describe("refuses", () => {
     const arrays = ["--q=q.npy", "--k=k.npy", "--v=v.npy"];
     for (const [args, says] of [
         [["--dtype=f8"], /--dtype: 'f8' is none of f32, f16, bf16 and i8\n/],
-        [["--dtype="], /--dtype: '' is none of/],
+        [["--dtype="], /the value of --dtype is empty/],
         [["--dtype=f16,"], /--dtype: '' is none of/],
         [["--dtype=f16,f32,f16"], /--dtype: f16 is given twice/],
         [

@@ -253,7 +253,7 @@ describe("attn bench", () => {
             assert.deepEqual(Object.keys(row), KEYS);
             assert.equal(row.m, row.n);
             assert.equal(row.dv, 16);
-            assert.equal(row.causal, false);
+            assert.equal(row.causal, "none");
             const percent = (100 * row.gflops) / report.peak_gflops;
             assert.ok(Math.abs(row.percent_of_peak - percent) <= 3 * PRINTED * percent);
         }
@@ -276,7 +276,7 @@ describe("attn bench", () => {
             assert.equal(rows.length, 2);
             for (const row of rows) {
                 const sizes = [row.n, row.m, row.d, row.dv, row.heads, row.causal];
-                assert.deepEqual(sizes, [12, 12, 4, 3, 2, true]);
+                assert.deepEqual(sizes, [12, 12, 4, 3, 2, "top-left"]);
                 assert.equal(row.error, compared.find((r) => r.backend === row.backend).error);
             }
         });
@@ -305,7 +305,7 @@ describe("attn bench", () => {
         ]);
         const { rows } = JSON.parse(json);
         assert.equal(rows.length, 2 * 2 * 2 * 2);
-        assert.ok(rows.every((row) => row.causal === true && row.n === 8));
+        assert.ok(rows.every((row) => row.causal === "top-left" && row.n === 8));
         assert.deepEqual(new Set(rows.map((row) => row.m)), new Set([16, 24]));
         assert.deepEqual(new Set(rows.map((row) => row.dv)), new Set([4, 8]));
     });

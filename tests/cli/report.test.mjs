@@ -93,6 +93,22 @@ describe("--json tells what the text tells", () => {
                 );
         });
 
+    test("speed and pairs are of the keys that lengths leave", () => {
+        const counted = (...args) => {
+            const { json } = bothOf("softmax", ...args);
+            return [json.gflops * json.first_call_ms, json.pairs];
+        };
+        const [all, share] = counted();
+        assert.equal(share, 1);
+        const [some, kept] = counted("--kv-lens=1,5");
+        const { m } = SIZES;
+        for (const [actual, expected] of [
+            [kept, 6 / (2 * m)],
+            [some / all, 6 / (2 * m)],
+        ])
+            assert.ok(Math.abs(actual - expected) <= 1e-7 * expected, `${actual}, ${expected}`);
+    });
+
     test("numbers that are not finite, and a sparse X", () => {
         const broken = npy([2, 4, 6, 8], [NaN, Infinity].concat(random(2 * 4 * 6 * 8 - 2, 3)));
         withFiles({ ...files, "q.npy": broken }, (folder) => {
