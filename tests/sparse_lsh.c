@@ -2,8 +2,8 @@
  * sparse over the keys of a query's buckets: as a mask of all pairs would. Queries and keys are small whole
  * numbers and rotations have few bits, so that the oracle's buckets, in double, are those of floats.
  */
+#include "attention/kernels.h"
 #include "attn/random.h"
-#include "flash/kernels.h"
 #include "sparse_scene.h"
 
 #include <inttypes.h>

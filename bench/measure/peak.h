@@ -26,7 +26,7 @@ double peak_share(double seconds);
 double peak_gflops(attn_tier_t tier, double share);
 
 /**
- * The same of whole numbers of `bytes` bytes, 1 or 2, whose products are summed up in 32 bits (simd/dots.h); NaN where
+ * The same of whole numbers of `bytes` bytes, 1 or 2, whose products are summed up in 32 bits (gemm/dots.h); NaN where
  * the tier has no instruction for them.
  */
 double peak_dot_gops(attn_tier_t tier, int bytes, double share);

@@ -34,7 +34,7 @@ MULTIPLY_ADD(8)
 MULTIPLY_ADD(10)
 MULTIPLY_ADD(12)
 
-/* A dot product of a row and a column that stay the same would be taken once: as in a tile (simd/dots.h) rows meet
+/* A dot product of a row and a column that stay the same would be taken once: as in a tile (gemm/dots.h) rows meet
  * columns, and the columns are read anew in each step. Sums, rows, a column and a product have to fit into the
  * registers: 16 of them, but with AVX-512. */
 enum { DOT_ROWS = 4, DOT_COLUMNS = ATTN_SIMD_BITS == 512 ? 3 : 2 };

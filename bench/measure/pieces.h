@@ -1,5 +1,5 @@
 /*
- * measure/pieces.h: what all kernels share (core/simd/tile.h, math.h, decode.h), each piece alone and
+ * measure/pieces.h: what all kernels share (core/gemm/tile.h, simd/math.h, attention/decode_products.h), each piece alone and
  * on data in the nearest cache, so that a slow run can be told from a slow piece.
  */
 #ifndef ATTN_MEASURE_PIECES_H

@@ -1,7 +1,7 @@
 /* measure/pieces_kernels.c: see pieces.h. Compiled once per tier. */
 #include "pieces.h"
 
-#include "simd/decode.h"
+#include "attention/decode_products.h"
 #include "simd/math.h"
 
 enum {

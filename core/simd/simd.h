@@ -107,8 +107,8 @@
 #endif
 
 /* Steps that are taken seldom, or are worth little beside what they are taken for: in a module small
- * rather than fast, elsewhere as compilers see fit. Inlined wherever they are taken, those of simd/flash.h made
- * a file that compiled for half a minute, and ran no faster. */
+ * rather than fast, elsewhere as compilers see fit. Inlined wherever they are taken they made files that compiled for half a minute, and ran no
+ * faster. */
 #if defined(__wasm__) && defined(__clang__)
 #define ATTN_SMALL_STEP static __attribute__((noinline, unused, minsize))
 #else

@@ -18,7 +18,7 @@
 /*
  * All tiers, lowest first in each group, as
  *     X(name, NAME, bits, rows, columns, flags, ...)
- * with the width of a vector in bits (0: one float), the shape of the register tile (tile.h; the
+ * with the width of a vector in bits (0: one float), the shape of the register tile (gemm/tile.h; the
  * comment tells the registers of its sums) and the compiler's flags. kernels.cmake reads these lines.
  */
 /* clang-format off */

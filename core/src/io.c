@@ -2,7 +2,7 @@
 #include "internal.h"
 #include "number/number.h"
 
-#include "simd/task.h"
+#include "attention/task.h"
 
 #include <float.h>
 #include <math.h>

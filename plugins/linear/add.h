@@ -7,7 +7,7 @@
 #ifndef ATTN_LINEAR_ADD_H
 #define ATTN_LINEAR_ADD_H
 
-#include "simd/product.h"
+#include "gemm/product.h"
 #include "state.h"
 
 #include <float.h>

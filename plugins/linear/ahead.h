@@ -1,9 +1,9 @@
-/* ahead.h: rows of tensors that a product is to ask for while it computes (simd/product.h). */
+/* ahead.h: rows of tensors that a product is to ask for while it computes (gemm/product.h). */
 #ifndef ATTN_LINEAR_AHEAD_H
 #define ATTN_LINEAR_AHEAD_H
 
 #include "attn/support.h"
-#include "simd/product.h"
+#include "gemm/product.h"
 
 /* Array number `index` is the rows [first, first + ahead->rows) of a head. A tensor that has them far apart is
  * one of which few lines are in a row. */

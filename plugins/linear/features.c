@@ -7,9 +7,9 @@
  */
 #include "features.h"
 
+#include "gemm/product.h"
 #include "simd/convert.h"
 #include "simd/math.h"
-#include "simd/product.h"
 
 void features_map(linear_map_t map, float *to, int64_t to_stride, const float *from,
                   int64_t from_stride, int64_t rows, int64_t count) {

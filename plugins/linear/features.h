@@ -5,9 +5,9 @@
 #ifndef ATTN_LINEAR_FEATURES_H
 #define ATTN_LINEAR_FEATURES_H
 
+#include "attention/task.h"
 #include "form.h"
-#include "simd/product.h"
-#include "simd/task.h"
+#include "gemm/product.h"
 #include "simd/tiers.h"
 
 #include <float.h>

@@ -2,8 +2,8 @@
 #ifndef ATTN_LINEAR_FINITE_H
 #define ATTN_LINEAR_FINITE_H
 
+#include "gemm/tile.h"
 #include "simd/convert.h"
-#include "simd/tile.h"
 
 #include <float.h>
 #include <math.h>

@@ -5,8 +5,8 @@
 #ifndef ATTN_LINEAR_RECURRENCE_H
 #define ATTN_LINEAR_RECURRENCE_H
 
+#include "attention/task.h"
 #include "form.h"
-#include "simd/task.h"
 #include "simd/tiers.h"
 #include "state.h"
 

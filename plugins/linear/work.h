@@ -11,10 +11,10 @@
 #include "add.h"
 #include "features.h"
 #include "finite.h"
+#include "gemm/product.h"
 #include "rows.h"
 #include "simd/convert.h"
 #include "simd/math.h"
-#include "simd/product.h"
 
 /* What is shaped by it is another function with another. */
 #ifndef LINEAR_STEP

@@ -4,8 +4,8 @@
  * and K (leverage, deterministic, approximate), that is by choices that have no derivative.
  */
 #include "attn/ext/backward.h"
+#include "attention/task.h"
 #include "run.h"
-#include "simd/task.h"
 #include "softmax/softmax.h"
 
 #include <string.h>

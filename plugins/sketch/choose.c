@@ -1,6 +1,6 @@
 #include "choose.h"
 
-#include "simd/task.h"
+#include "attention/task.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "embedding_kernels.h"
 
 #include "draw.h"
-#include "simd/tile.h"
+#include "gemm/tile.h"
 
 enum { LANES = VF_LANES, COLUMNS = ATTN_EMBED_COLUMNS, LINE = 16 };
 enum { GRAM_ROWS = VF_LANES < 16 ? 4 : 16 /* whose sums fit the registers */ };

@@ -3,7 +3,7 @@
  */
 #include "kernels.h"
 
-#include "simd/tile.h"
+#include "gemm/tile.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
-/* softmax: exact attention, A = D^-1 exp(S), O = A V: the driver of core/flash/ without a pattern. */
+/* softmax: exact attention, A = D^-1 exp(S), O = A V: the code of core/attention/ without a pattern. */
 #include "softmax.h"
 
+#include "attention/backward.h"
+#include "attention/quantised.h"
 #include "attn/ext/params.h"
 #include "attn/pairs.h"
-#include "flash/backward.h"
-#include "flash/quantised.h"
 #include "stream/cached.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* How many pairs a pattern keeps, how many are computed for them, and how many keys they are of. */
+#include "attention/span_iterator.h"
 #include "attn/pairs.h"
-#include "flash/walk.h"
 #include "pattern.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
  * A run finds the buckets before it attends, of a stream's keys those of new ones alone. Queries and keys are
  * sorted by them, and the driver goes through the rounds; one query alone looks for its keys.
  */
+#include "attention/kernels.h"
 #include "attn/random.h"
-#include "flash/kernels.h"
 #include "pattern.h"
 #include "rows.h"
 

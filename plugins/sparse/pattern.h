@@ -8,7 +8,7 @@
 #ifndef ATTN_SPARSE_PATTERN_H
 #define ATTN_SPARSE_PATTERN_H
 
-#include "simd/task.h"
+#include "attention/pattern.h"
 #include "stream/cached.h"
 
 #if ATTN_LSH

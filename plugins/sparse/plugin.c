@@ -1,11 +1,11 @@
 /*
  * sparse: softmax attention over the keys that a pattern keeps (pattern.h), with cost and memory that
- * follow the kept pairs: the driver of core/flash/ with that pattern.
+ * follow the kept pairs: the code of core/attention/ with that pattern.
  */
+#include "attention/backward.h"
 #include "attn/ext/facts.h"
 #include "attn/ext/params.h"
 #include "blocks.h"
-#include "flash/backward.h"
 #include "pattern.h"
 #include "stream/cached.h"
 

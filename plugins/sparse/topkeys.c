@@ -1,6 +1,6 @@
 /*
  * topkeys: of all keys that a query sees the `top` with the largest logits, of equal ones the first; the
- * kernel chooses them (simd/select.h).
+ * kernel chooses them (attention/select.h).
  */
 #include "pattern.h"
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { SPLIT = 1024 /* keys a split, as core/flash/kernels.h has it */ };
+enum { SPLIT = 1024 /* keys a split, as core/attention/kernels.h has it */ };
 
 static void several_splits(void **state) {
     (void)state;

@@ -31,8 +31,8 @@ static float level_of(int64_t most, int64_t terms) {
     return (float)(root < most ? root : most);
 }
 
-/* x to numbers on a grid of `level` steps each way. All operations round to f32 as simd/quantise.h says, or, of `few`
- * queries, simd/decode_bytes.h: what is all but half a step goes up in one and down in the other. */
+/* x to numbers on a grid of `level` steps each way. All operations round to f32 as attention/quantise.h says, or, of `few`
+ * queries, attention/decode_i8.h: what is all but half a step goes up in one and down in the other. */
 static void to_grid(float *x, int64_t count, float level, int few) {
     float size = 0, poison = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -181,7 +181,7 @@ typedef struct share {
     int64_t first, last;
 } share_t;
 
-/* Of a few queries as core/flash/decode_scratch.h has it: one row takes a split at a time, where keys and values are
+/* Of a few queries as core/attention/decode_scratch.h has it: one row takes a split at a time, where keys and values are
  * read in place; several rows take 32 kB of keys. */
 static int64_t few_keys(const trial_t *trial) {
     const attn_problem_t *p = &trial->problem;

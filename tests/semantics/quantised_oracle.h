@@ -1,5 +1,5 @@
 /*
- * What softmax with precision int16 or int8 computes (core/flash/quantised.h), in plain C: the same
+ * What softmax with precision int16 or int8 computes (core/attention/quantised.h), in plain C: the same
  * integers. Since S = Q mean + Qint K'int times scales, it is exact attention of other arrays: queries
  * [s Qint, Q] with keys [t K'int, mean], twice as long, and values u Vint; all rules are then those of
  * support/exact.h.

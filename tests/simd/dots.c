@@ -1,4 +1,4 @@
-/* Quantising (core/simd/quantise.h) and integer products (core/simd/dots.h) against plain C: exactly. */
+/* Quantising (core/attention/quantise.h) and integer products (core/gemm/dots.h) against plain C: exactly. */
 #include "dots_kernels.h"
 #include "support/fixture.h"
 #include "support/test.h"
@@ -34,7 +34,7 @@ typedef struct columns {
     float *scales;
 } columns_t;
 
-/* The size of a column, as simd/quantise.h defines it; a NaN is passed over. */
+/* The size of a column, as attention/quantise.h defines it; a NaN is passed over. */
 static float size_of(const columns_t *c, int64_t column) {
     float size = 0;
     for (int64_t i = 0; i < c->terms; i++)
@@ -73,7 +73,7 @@ static void columns_destroy(columns_t *c) {
     free(c->starts);
 }
 
-/* An integer of a column, as simd/quantise.h defines it. */
+/* An integer of a column, as attention/quantise.h defines it. */
 static int64_t integer(const columns_t *c, int64_t term, int64_t column) {
     const float size = c->sizes[column];
     if (size == 0) return 0;
@@ -210,7 +210,7 @@ static void check_sums(const dots_kernels_t *k, int bytes, int64_t terms, int64_
     free(rows);
 }
 
-/** 192 keys are what attention sums at a time (core/flash/quantised.h), with weights up to 255 and 4096. */
+/** 192 keys are what attention sums at a time (core/attention/quantised.h), with weights up to 255 and 4096. */
 static void sums_are_exact(void **state) {
     (void)state;
     static const int64_t terms[] = {16, 32, 192};

@@ -1,8 +1,8 @@
 /* Compiled once for each tier, like a plugin's kernels. */
 #include "dots_kernels.h"
 
-#include "simd/decode_bytes.h"
-#include "simd/quantise.h"
+#include "attention/decode_i8.h"
+#include "attention/quantise.h"
 
 enum { ROW_WORDS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES };
 

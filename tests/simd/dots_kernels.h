@@ -1,4 +1,4 @@
-/* Quantising and the products of core/simd/dots.h as functions on arrays, one table for each tier. */
+/* Quantising and the products of core/gemm/dots.h as functions on arrays, one table for each tier. */
 #ifndef ATTN_TESTS_SIMD_DOTS_KERNELS_H
 #define ATTN_TESTS_SIMD_DOTS_KERNELS_H
 

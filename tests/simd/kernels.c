@@ -1,8 +1,8 @@
 /* Compiled once for each tier, like a plugin's kernels. */
 #include "kernels.h"
 
+#include "gemm/tile.h"
 #include "simd/math.h"
-#include "simd/tile.h"
 
 static void unary(int operation, const float *a, float *result) {
     vf x = vf_load(a);

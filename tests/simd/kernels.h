@@ -23,7 +23,7 @@ typedef struct simd_kernels {
     void (*load_i8)(const int8_t *p, float *result);
     void (*pack_lanes)(float *p, const float *v, int32_t *q, const int32_t *w, uint32_t lanes);
 
-    /* Tiles (simd/tile.h). */
+    /* Tiles (gemm/tile.h). */
     int64_t rows, panel, one; /* one: lanes that have a product of their own, 0: none */
     void (*pack)(float *panel, int64_t width, int64_t count, int64_t d, const float *source,
                  int64_t row_stride, int64_t column_stride, float factor);

@@ -1,4 +1,4 @@
-/* Packing and the two products of core/simd/tile.h, against sums in double precision. */
+/* Packing and the two products of core/gemm/tile.h, against sums in double precision. */
 #include "kernels.h"
 #include "support/fixture.h"
 #include "support/test.h"

@@ -1,12 +1,12 @@
 /*
- * nn/kernels/product.h: the matrix product, on the tiles of attention (simd/tile.h): the right factor is packed into
+ * nn/kernels/product.h: the matrix product, on the tiles of attention (gemm/tile.h): the right factor is packed into
  * panels once, the left one a tile at a time, so that either may be transposed.
  */
 #ifndef ATTN_NN_KERNELS_PRODUCT_H
 #define ATTN_NN_KERNELS_PRODUCT_H
 
+#include "gemm/tile.h"
 #include "labs/nn/kernels.h"
-#include "simd/tile.h"
 
 /* panel[k*width + j] = source[j*vector + k*step], zero for count <= j. Vectors that lie beside each other need no
  * transposing. */

@@ -1,0 +1,266 @@
+/*
+ * attention/backward_block.h: the way back through a block of logits.
+ *
+ * With the weights P_ij = exp(S_ij - lse_i), recomputed from lse, and D_i = dO_i . O_i:
+ *
+ *     dV_j = sum_i P_ij dO_i      dP_ij = dO_i . V_j      dS_ij = P_ij (dP_ij - D_i)
+ *     dQ_i = scale sum_j dS_ij K_j      dK_j = scale sum_i dS_ij Q_i
+ *
+ * (Dao et al., "FlashAttention", arXiv:2205.14135, Algorithm 4; from lse: Dao, "FlashAttention-2",
+ * arXiv:2307.08691, Algorithm 2.) Five products a pair, one of them made again. BACKWARD_ROWS queries
+ * meet BACKWARD_KEYS keys at a time: P and dS of those stay in the second cache, the sums over the
+ * block's queries run in registers. Keys, values and their sums come from the third once for each block of
+ * queries: with d = 128 twice the queries save a tenth of the time.
+ *
+ * Of a large |lse| little is left of the sum's logarithm: log m is lost where all logits are -1e9. The sums of such rows are
+ * made anew from their keys (flash_attend() without values), and maximum and sum stay apart.
+ *
+ * A query's numbers that are not finite stay its own, as in the forward pass: weights of zero are left out
+ * of the sums where a factor is not finite.
+ */
+#ifndef ATTN_ATTENTION_BACKWARD_BLOCK_H
+#define ATTN_ATTENTION_BACKWARD_BLOCK_H
+
+#include "attention/online_softmax.h"
+#include "gemm/product.h"
+
+/* Whole tiles of rows and whole panels, of every tier's shape. */
+enum { BACKWARD_ROWS = 192, BACKWARD_KEYS = 192, BACKWARD_TILES = BACKWARD_ROWS / TILE_ROWS };
+_Static_assert(BACKWARD_ROWS % TILE_ROWS == 0, "a block is whole tiles");
+_Static_assert(BACKWARD_KEYS % PANEL == 0 && BACKWARD_KEYS % TILE_ROWS == 0,
+               "a block is whole panels, and whole tiles where keys are rows");
+_Static_assert(BACKWARD_KEYS <= (int)FLASH_KEYS, "a tile has room for a block's logits");
+
+/* A head's keys and values, and the sums that their gradients come to. Rows are padded to whole vectors. */
+typedef struct backward_keys {
+    attn_segment_t key;   /* its `values` are the keys themselves, in rows: what dS multiplies */
+    attn_segment_t value; /* panels alone */
+    float *key_sums, *value_sums; /* [keys]: sum_i dS_ij Q_i, sum_i P_ij dO_i */
+    uint8_t *ready;               /* of each panel of keys: whether all that is there */
+    int64_t dim, value_dim;       /* floats a row */
+} backward_keys_t;
+
+/* Up to BACKWARD_ROWS queries of a head. */
+typedef struct backward_block {
+    int64_t rows, dim, value_dim;     /* as in the problem */
+    int64_t query_stride, out_stride; /* floats a row */
+    int finite;                       /* all numbers of all rows */
+    flash_tile_t tiles[BACKWARD_TILES];
+    /* Weights are 4^(S - shift) * factor: shift is lse in base 4 and factor 1, or the maximum M and 1 / L. */
+    float shift[BACKWARD_ROWS], factor[BACKWARD_ROWS];
+    float dots[BACKWARD_ROWS];        /* D */
+    float *query, *out_gradient;      /* rows */
+    float *query_panels, *out_panels; /* packed as tiles read them, queries times scale * log4(e) */
+    float *query_sums;                /* rows: sum_j dS_ij K_j */
+    float *weights, *logits, *factors; /* P, dS and, with softcap, 1 - tanh^2: [rows][FLASH_KEYS] */
+} backward_block_t;
+
+/* ---- P and dS -------------------------------------------------------------------------------------- */
+
+/* A row whose lse is not finite has no weights, but still does not see what is hidden from it. */
+ATTN_SMALL_STEP void backward_lost_row_(const float *row, int64_t keys, float *weights) {
+    for (int64_t j = 0; j < keys; j++) weights[j] = row[j] == -INFINITY ? 0.0f : NAN;
+}
+
+/* Of tile t: logits in `weights` become P, dP in `logits` becomes dS. A weight of zero passes nothing on,
+ * whatever it is multiplied by. No weight is above 1, though an lse, rounded to a float, may be below the largest
+ * logit; M may be so by FLASH_RESCALE_THRESHOLD. */
+ATTN_STEP void backward_softmax(backward_block_t *block, int64_t t, int64_t column, int64_t keys) {
+    for (int64_t r = t * TILE_ROWS; r < t * TILE_ROWS + block->tiles[t].rows; r++) {
+        float *weights = block->weights + r * FLASH_KEYS + column;
+        float *logits = block->logits + r * FLASH_KEYS + column;
+        const vf shift = vf_set1(block->shift[r]), dot = vf_set1(block->dots[r]);
+        const vf factor = vf_set1(block->factor[r]);
+        const int lost = !isfinite(block->shift[r]);
+        if (lost) backward_lost_row_(weights, keys, weights);
+        ATTN_UNROLL_4
+        for (int64_t j = 0; j < keys; j += VF_LANES) {
+            const vf old = vf_load(weights + j);
+            const vf above = vf_min(vf_set1(FLASH_RESCALE_THRESHOLD), vf_sub(old, shift));
+            const vf share = vf_min(vf_set1(1.0f), vf_mul(factor, vf_exp4(above)));
+            const vf weight = lost ? old : share;
+            const vf change = vf_mul(weight, vf_sub(vf_load(logits + j), dot));
+            vf_store(weights + j, weight);
+            vf_store(logits + j, vf_select_positive(weight, change, weight));
+        }
+    }
+}
+
+/* d tanh(x) = 1 - tanh(x)^2, from the capped logits of a tile. */
+ATTN_SMALL_STEP void backward_cap_factors_(backward_block_t *block, int64_t t, int64_t column,
+                                           int64_t keys) {
+    const vf cap = vf_set1(block->tiles[t].softcap);
+    for (int64_t r = t * TILE_ROWS; r < (t + 1) * TILE_ROWS; r++)
+        for (int64_t j = column; j < column + keys; j += VF_LANES) {
+            const vf tanh = vf_div(vf_load(block->weights + r * FLASH_KEYS + j), cap);
+            vf_store(block->factors + r * FLASH_KEYS + j,
+                     vf_sub(vf_set1(1.0f), vf_mul(tanh, tanh)));
+        }
+}
+
+ATTN_SMALL_STEP void backward_uncap_(backward_block_t *block, int64_t t, int64_t column,
+                                     int64_t keys) {
+    for (int64_t r = t * TILE_ROWS; r < (t + 1) * TILE_ROWS; r++)
+        for (int64_t j = column; j < column + keys; j += VF_LANES) {
+            float *logits = block->logits + r * FLASH_KEYS + j;
+            const vf factor = vf_load(block->factors + r * FLASH_KEYS + j),
+                     change = vf_load(logits);
+            const vf weight = vf_load(block->weights + r * FLASH_KEYS + j);
+            vf_store(logits, vf_select_positive(weight, vf_mul(factor, change), change));
+        }
+}
+
+ATTN_SMALL_STEP void backward_clear_(float *rows, int64_t first, int64_t last) {
+    for (int r = 0; first < last && r < TILE_ROWS; r++)
+        for (int64_t j = first; j < last; j++) rows[r * FLASH_KEYS + j] = 0.0f;
+}
+
+/* What a caller does with dS before it is taken through the softcap: gradients of bias and slopes. */
+typedef void backward_watch_t(void *data, const backward_block_t *block, int64_t tile, int64_t base,
+                              int64_t column, int64_t keys);
+
+/* P, dS and dQ of tile t for the keys [base, base + keys), `keys` whole panels. */
+ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_keys_t *sides,
+                             int64_t base, int64_t keys, backward_watch_t *watch, void *data) {
+    flash_tile_t *tile = &block->tiles[t];
+    float *weights = block->weights + t * TILE_ROWS * FLASH_KEYS;
+    float *logits = block->logits + t * TILE_ROWS * FLASH_KEYS;
+    const int64_t first = tile_min(tile_max(base, tile_round_down(tile->low, PANEL)), base + keys);
+    const int64_t seen = tile_max(0, tile_min(base + keys, tile->high) - first);
+    const int64_t width = tile_round_up(seen, PANEL), column = first - base;
+    int64_t from[TILE_ROWS], to[TILE_ROWS];
+    backward_clear_(weights, 0, seen ? column : keys);
+    backward_clear_(logits, 0, seen ? column : keys);
+    if (!seen) return;
+    backward_clear_(weights, column + width, keys);
+    backward_clear_(logits, column + width, keys);
+    tile->scores = weights + column;
+    flash_products(tile, &sides->key, first, width, (attn_range_t){tile->low, tile->high});
+    if (tile->softcap != 0.0f) {
+        flash_softcap(tile, width);
+        backward_cap_factors_(block, t, column, width);
+    }
+    if (tile->offsets) flash_add_offsets(tile, &sides->key, first, width, ATTN_LOG4_E);
+    flash_mask_ranges(tile, first, width);
+    for (int64_t j = 0; j < width; j += PANEL)
+        tile_panel_part(tile->rows, tile->low - first - j, tile->high - first - j, block->value_dim,
+                        block->out_panels + t * TILE_ROWS * block->value_dim,
+                        sides->value.panels + (first + j) * block->value_dim, logits + column + j,
+                        0, FLASH_KEYS);
+    backward_softmax(block, t, column, width);
+    if (watch) watch(data, block, t, base, column, seen);
+    if (tile->softcap != 0.0f) backward_uncap_(block, t, column, width);
+    for (int r = 0; r < TILE_ROWS; r++) {
+        from[r] = tile_max(0, tile->first[r] - first);
+        to[r] = tile_min(seen, tile->last[r] - first);
+    }
+    tile_accumulate_ranges(tile->rows, block->query_sums + t * TILE_ROWS * block->query_stride,
+                           block->query_stride, logits + column, FLASH_KEYS,
+                           sides->key.values + first * sides->key.values_stride,
+                           sides->key.values_stride, from, to, tile->offsets != 0, block->dim);
+}
+
+/* ---- dK and dV ------------------------------------------------------------------------------------- */
+
+/* Of the rows [first, last) of a block those tiles that see any of the keys [low, high). */
+ATTN_INLINE attn_range_t backward_rows_of(const backward_block_t *block, int64_t low,
+                                          int64_t high) {
+    attn_range_t rows = {block->rows, 0};
+    for (int64_t t = 0; t * TILE_ROWS < block->rows; t++)
+        if (block->tiles[t].low < high && low < block->tiles[t].high) {
+            rows.first = tile_min(rows.first, t * TILE_ROWS);
+            rows.last = tile_min(block->rows, (t + 1) * TILE_ROWS);
+        }
+    return rows;
+}
+
+/* sums[j] += sum_i weights[i][j] rows[i] for `count` keys, where a row with a weight of zero is left out. */
+ATTN_SMALL_STEP void backward_add_finite_(float *sums, int64_t sums_stride, const float *weights,
+                                          const float *rows, int64_t rows_stride, int64_t depth,
+                                          int64_t count, int64_t columns) {
+    for (int64_t j = 0; j < count; j++)
+        for (int64_t i = 0; i < depth; i++) {
+            const float weight = weights[i * FLASH_KEYS + j];
+            if (weight == 0.0f) continue;
+            for (int64_t c = 0; c < columns; c++)
+                sums[j * sums_stride + c] += weight * rows[i * rows_stride + c];
+        }
+}
+
+/* The keys' sums of weighted rows, where `seen` are the rows of each tile of keys. Columns are outermost, so that all
+ * keys find the rows' panel in the first cache; the next tile's sums are asked for meanwhile. */
+ATTN_STEP void backward_add_rows_(float *sums, int64_t sums_stride, const float *weights,
+                                  const float *rows, int64_t rows_stride, const attn_range_t *seen,
+                                  int64_t keys, int64_t columns) {
+    for (int64_t c = 0; c < columns; c += PANEL)
+        for (int64_t j = 0; j < keys; j += TILE_ROWS) {
+            const int64_t first = seen[j / TILE_ROWS].first;
+            const int64_t depth = seen[j / TILE_ROWS].last - first;
+            float *sum = sums + j * sums_stride + c;
+            const int64_t step = sums_stride * (int64_t)sizeof *sum;
+            product_ahead_t ahead = {.arrays = {{(uintptr_t)sum + (uintptr_t)(TILE_ROWS * step),
+                                                 step, PANEL * (int64_t)sizeof *sum}},
+                                     .rows = TILE_ROWS};
+            if (depth > 0)
+                product_add_transposed(sum, sums_stride, weights + first * FLASH_KEYS + j,
+                                       FLASH_KEYS, rows + first * rows_stride + c, rows_stride,
+                                       depth, tile_min(TILE_ROWS, keys - j),
+                                       tile_min(PANEL, columns - c), &ahead);
+        }
+}
+
+/* The block's part of dK and dV of the keys [base, base + keys). */
+ATTN_STEP void backward_add(const backward_block_t *block, const backward_keys_t *sides,
+                            int64_t base, int64_t keys) {
+    attn_range_t seen[BACKWARD_KEYS / TILE_ROWS];
+    float *value = sides->value_sums + base * sides->value_dim;
+    float *key = sides->key_sums + base * sides->dim;
+    for (int64_t j = 0; j < keys; j += TILE_ROWS)
+        seen[j / TILE_ROWS] =
+            backward_rows_of(block, base + j, base + tile_min(j + TILE_ROWS, keys));
+    if (block->finite) {
+        backward_add_rows_(value, sides->value_dim, block->weights, block->out_gradient,
+                           block->out_stride, seen, keys, sides->value_dim);
+        backward_add_rows_(key, sides->dim, block->logits, block->query, block->query_stride, seen,
+                           keys, sides->dim);
+        return;
+    }
+    for (int64_t j = 0; j < keys; j += TILE_ROWS) {
+        const int64_t count = tile_min(TILE_ROWS, keys - j);
+        const int64_t first = seen[j / TILE_ROWS].first;
+        const int64_t depth = seen[j / TILE_ROWS].last - first, at = first * FLASH_KEYS + j;
+        if (depth <= 0) continue;
+        backward_add_finite_(value + j * sides->value_dim, sides->value_dim, block->weights + at,
+                             block->out_gradient + first * block->out_stride, block->out_stride,
+                             depth, count, block->value_dim);
+        backward_add_finite_(key + j * sides->dim, sides->dim, block->logits + at,
+                             block->query + first * block->query_stride, block->query_stride, depth,
+                             count, block->dim);
+    }
+}
+
+/** The keys that a block's queries see, whose tiles have their ranges; the first is that of a panel. */
+ATTN_STEP attn_range_t backward_span(backward_block_t *block) {
+    attn_range_t span = {INT64_MAX, 0};
+    for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
+        flash_tile_t *tile = &block->tiles[t];
+        flash_span(tile, &tile->low, &tile->high);
+        if (tile->low >= tile->high) continue;
+        span.first = tile_min(span.first, tile_round_down(tile->low, PANEL));
+        span.last = tile_max(span.last, tile->high);
+    }
+    return span;
+}
+
+/** All that a block's queries pass on to the keys of their span and get of them. */
+ATTN_STEP void backward_attend(backward_block_t *block, const backward_keys_t *sides,
+                               attn_range_t span, backward_watch_t *watch, void *data) {
+    for (int64_t base = span.first; base < span.last; base += BACKWARD_KEYS) {
+        const int64_t keys = tile_min(BACKWARD_KEYS, span.last - base);
+        for (int64_t t = 0; t * TILE_ROWS < block->rows; t++)
+            backward_tile(block, t, sides, base, tile_round_up(keys, PANEL), watch, data);
+        backward_add(block, sides, base, keys);
+    }
+}
+
+#endif

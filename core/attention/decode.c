@@ -1,0 +1,188 @@
+/* Decoding: a few queries, one split of the keys that they see at a time, combined at the end. */
+#include "attention/span_iterator.h"
+#include "attention/units.h"
+
+/* The workspace: partial results of all units and splits, then the scratches. As large for any units: where there are
+ * fewer, each has more rows. */
+typedef struct workspace {
+    flash_place_t *starts;      /* [units][most_splits()], of a pattern */
+    decode_partial_t *partials; /* [units][splits][rows] */
+    float *outs;                /* [units][splits][rows][out_stride] */
+    char *scratch;
+    uint64_t scratch_size;
+    int64_t splits, out_stride;
+} workspace_t;
+
+/* As many splits as there may be: each has DECODE_SPLIT keys or DECODE_RUNS runs, between two of which
+ * there is a block. */
+static int64_t most_splits(const flash_plan_t *plan) {
+    const int64_t keys = plan->problem.keys, gathered = plan->pattern ? plan->pattern->gathered : 0;
+    const int64_t splits = (keys + gathered - 1) / DECODE_SPLIT + 1;
+    if (!plan->pattern) return splits;
+    return splits + 1 + (plan->pattern->next ? keys / plan->pattern->block / DECODE_RUNS : 0);
+}
+
+static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t rows = problem->batch * problem->heads * problem->queries;
+    const uint64_t row_size = (uint64_t)plan->decode->out_stride(problem) * sizeof(float);
+    attn_arena_t scratch = {.base = NULL};
+    plan->decode->scratch(problem, &scratch);
+    arena->overflow |= scratch.overflow;
+    workspace_t space = {.scratch_size = scratch.used};
+    space.splits = most_splits(plan);
+    space.out_stride = plan->decode->out_stride(problem);
+    if (plan->pattern)
+        space.starts = attn_arena_take(arena, problem->batch * problem->kv_heads * space.splits,
+                                       sizeof(flash_place_t));
+    space.partials =
+        attn_arena_take(arena, rows, (uint64_t)space.splits * sizeof(decode_partial_t));
+    space.outs = attn_arena_take(arena, rows, (uint64_t)space.splits * row_size);
+    space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
+    return space;
+}
+
+void attn_decode_workspace(const flash_plan_t *plan, attn_arena_t *arena) { lay_out(plan, arena); }
+
+typedef struct run {
+    const flash_plan_t *plan;
+    const attn_io_t *io;
+    workspace_t space;
+    flash_units_t units;
+    int64_t count, rows;      /* of units, and of each */
+    int64_t parts, part_rows; /* the rows of a task, and how many tasks share a unit's split */
+} run_t;
+
+static attn_head_t head_of(const run_t *run, int64_t index) {
+    return attn_unit(run->plan, run->io, run->units, index);
+}
+
+/* ---- splits ---------------------------------------------------------------------------------------- */
+
+/* Queries whose runs are a unit's: what they see depends on their numbers alone. */
+static attn_queries_t queries_of(const attn_head_t *head) {
+    attn_queries_t queries = attn_all_queries(head);
+    queries.lines = 1;
+    return queries;
+}
+
+static flash_place_t *starts_of(const run_t *run, int64_t head) {
+    return run->space.starts + head * most_splits(run->plan);
+}
+
+static int take(flash_walk_t *walk, attn_run_t *runs) {
+    return attn_walk_take(walk, runs, DECODE_RUNS, DECODE_SPLIT, 1);
+}
+
+/* Walk over a head's runs once, and set where its splits begin, and all behind the last; returns how many
+ * there are. */
+static int64_t find_splits(const run_t *run, int64_t index) {
+    const attn_head_t head = head_of(run, index);
+    const attn_queries_t queries = queries_of(&head);
+    flash_place_t *starts = starts_of(run, index);
+    attn_run_t runs[DECODE_RUNS];
+    flash_walk_t walk;
+    const int64_t most = most_splits(run->plan);
+    int64_t splits = 0;
+    attn_walk_begin(&walk, run->plan->pattern, &head, &queries, 1);
+    while (splits < most) {
+        starts[splits] = walk.at;
+        if (!take(&walk, runs)) break;
+        splits++;
+    }
+    for (int64_t s = splits + 1; s < most; s++) starts[s] = starts[splits];
+    return splits;
+}
+
+/* Most splits of a head in this run. */
+static int64_t count_splits(const run_t *run) {
+    int64_t most = 1;
+    if (!run->plan->pattern) return run->space.splits;
+    for (int64_t h = 0; h < run->count; h++) {
+        const int64_t splits = find_splits(run, h);
+        most = splits > most ? splits : most;
+    }
+    return most;
+}
+
+static int runs_of(const run_t *run, int64_t index, int64_t split, attn_run_t *runs) {
+    if (!run->plan->pattern) {
+        runs[0] = (attn_run_t){.first = split * DECODE_SPLIT, .last = (split + 1) * DECODE_SPLIT};
+        return 1;
+    }
+    const attn_head_t head = head_of(run, index);
+    const attn_queries_t queries = queries_of(&head);
+    flash_walk_t walk;
+    attn_walk_begin(&walk, run->plan->pattern, &head, &queries, 1);
+    walk.at = starts_of(run, index)[split];
+    return take(&walk, runs);
+}
+
+static decode_partial_t *partials_of(const run_t *run, int64_t index, int64_t split) {
+    return run->space.partials + (index * run->space.splits + split) * run->rows;
+}
+
+static float *outs_of(const run_t *run, int64_t index, int64_t split) {
+    return run->space.outs +
+           (index * run->space.splits + split) * run->rows * run->space.out_stride;
+}
+
+/* Whether a token's heads stand side by side: heads then take turns with each split, whose pages are still near. */
+static int are_interleaved(const attn_io_t *io) { return io->key.stride[1] < io->key.stride[2]; }
+
+/* Parts of a split one after another: its keys are still near. */
+static void attend_split(void *data, int64_t number, uint32_t worker) {
+    const run_t *run = data;
+    const workspace_t *space = &run->space;
+    const int64_t first = number % run->parts * run->part_rows;
+    const int64_t at = number / run->parts, by_split = are_interleaved(run->io);
+    const int64_t split = by_split ? at / run->count : at % space->splits;
+    const int64_t index = by_split ? at % run->count : at / space->splits;
+    const attn_head_t head = head_of(run, index);
+    attn_run_t runs[DECODE_RUNS];
+    const decode_task_t task = {
+        .head = &head,
+        .pattern = run->plan->pattern,
+        .first = first,
+        .count = attn_min(run->part_rows, run->rows - first),
+        .runs = runs,
+        .run_count = runs_of(run, index, split, runs),
+    };
+    run->plan->decode->attend(&task, partials_of(run, index, split) + first,
+                              outs_of(run, index, split) + first * space->out_stride,
+                              space->scratch + worker * space->scratch_size);
+}
+
+/* Few rows, and keys enough: where there are not many more than queries, a causal query sees half of what decoding
+ * reads. */
+int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern, int integers) {
+    enum { FEW = 16, KEYS_A_QUERY = 4 };
+    const int64_t group = attn_group(problem);
+    if (group * problem->queries > (integers ? FEW : DECODE_ROWS)) return 0;
+    if (problem->queries > FEW && problem->keys / KEYS_A_QUERY < problem->queries) return 0;
+    if (!pattern) return 1;
+    if (pattern->top || (ATTN_BUCKETS && pattern->rounds)) return 0;
+    return !pattern->next || (problem->queries == 1 && (group == 1 || !pattern->by_head));
+}
+
+static run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
+    attn_arena_t arena = {.base = io->workspace};
+    run_t run = {.plan = plan, .io = io, .space = lay_out(plan, &arena)};
+    run.units = attn_units_of(plan, io);
+    run.count = attn_unit_count(plan, run.units);
+    run.rows = attn_unit_rows(plan, run.units);
+    run.parts = (run.rows - 1) / DECODE_ROWS + 1;
+    run.part_rows = (run.rows - 1) / run.parts + 1;
+    run.space.splits = count_splits(&run);
+    return run;
+}
+
+void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io) {
+    run_t run = begin(plan, io);
+    const int64_t splits = run.space.splits;
+    attn_host_parallel_for(plan->host, run.count * splits * run.parts, attend_split, &run);
+    for (int64_t i = 0; i < run.count; i++) {
+        const attn_head_t head = head_of(&run, i);
+        plan->decode->combine(&head, splits, partials_of(&run, i, 0), outs_of(&run, i, 0));
+    }
+}

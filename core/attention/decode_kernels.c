@@ -1,0 +1,288 @@
+/*
+ * Decoding: exact attention for a few queries (attention/decode_products.h). Compiled once per tier.
+ *
+ * The rows of one key/value head are the queries of all heads that read it (task.h), so that K and V come from memory
+ * once for all of them.
+ *
+ * Keys go in blocks: their logits, their weights, the sum of their values. Several rows compute
+ * longer than memory takes, if it does not stand still meanwhile: during the products the block's
+ * values are fetched, during the sums the next block's keys. One row waits for memory anyway, which
+ * is read fastest as a few long stretches side by side: its block is the whole split.
+ *
+ * Compilers choose here what is inlined: all of it in one function takes 5% longer.
+ */
+#include "attention/decode_scratch.h"
+
+/* ---- one block of keys ------------------------------------------------------------------------- */
+
+/* `count` rows of key or value from `first` on, with elements side by side: in place, or in f32 as whole
+ * vectors with zeros behind. */
+static decode_rows_t rows_of(const attn_head_t *head, const attn_tensor_t *tensor, int64_t first,
+                             int64_t count, int64_t columns, float *copy) {
+    const int64_t size = attn_dtype_size(tensor->dtype);
+    const char *data = flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, first));
+    if (in_place(tensor, columns))
+        return (decode_rows_t){data, tensor->stride[2] * size, columns * size, tensor->dtype};
+    const int64_t width = tile_round_up(columns, VF_LANES), row = width * (int64_t)sizeof *copy;
+    clear(copy, count * width);
+    for (int64_t j = 0; j < count; j++)
+        convert_row(copy + j * width, data + j * tensor->stride[2] * size, tensor->dtype,
+                    tensor->stride[3], columns, 1.0f);
+    return (decode_rows_t){(const char *)copy, row, row, ATTN_F32};
+}
+
+/* Whether `columns` of them are multiplied as integers; else as floats, which are the same numbers. */
+static int in_words(const attn_head_t *head, const decode_rows_t *rows, int64_t columns) {
+    return ATTN_QUANTISED && head->integers && rows->dtype == ATTN_I8 &&
+           columns % DECODE_BYTES == 0;
+}
+
+/* The rows behind the next `count`, to be asked for: none where they are copied. */
+static decode_rows_t rows_behind(const decode_rows_t *rows, int64_t count, const float *copy) {
+    decode_rows_t behind = *rows;
+    if (ATTN_COMPACT) return behind; /* builds that ask for nothing */
+    if (rows->data == (const char *)copy) behind.size = behind.stride = 0;
+    behind.data =
+        (const char *)((uintptr_t)rows->data + (uintptr_t)count * (uintptr_t)rows->stride);
+    return behind;
+}
+
+static decode_scales_t scales_of(const attn_head_t *head, const attn_tensor_t *scales,
+                                 int64_t first) {
+    if (!scales->data) return (decode_scales_t){NULL, 0};
+    return (decode_scales_t){attn_row(scales, head->batch, head->kv_head, first),
+                             scales->stride[2]};
+}
+
+/* The keys of a block that some of these rows see, and whether all see the same of them: no row
+ * another range, no key masked by itself. */
+static attn_range_t span_of(const decode_row_t *rows, int64_t count, int64_t base, int64_t keys,
+                            int *alike) {
+    attn_range_t span = {INT64_MAX, 0};
+    *alike = !rows[0].mods.has_offsets;
+    for (int64_t r = 0; r < count; r++) {
+        const int64_t first = tile_max(0, rows[r].first - base);
+        const int64_t last = tile_min(keys, rows[r].last - base);
+        *alike &= r == 0 || (first == span.first && last == span.last);
+        if (first >= last) continue;
+        span.first = tile_min(span.first, first);
+        span.last = tile_max(span.last, last);
+    }
+    return span;
+}
+
+/*
+ * A group's weights times the block's values. A masked value must not reach the output even when it
+ * is NaN or infinite (0 * NaN is NaN): what no row sees is not read; where rows do not see the same
+ * and a value is not finite, each row goes alone and leaves out weights of zero.
+ */
+ATTN_SMALL_STEP void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t base,
+                               int64_t count) {
+    int alike;
+    const attn_range_t span = span_of(rows, sums->rows, base, count, &alike);
+    if (span.first >= span.last) return;
+    sums->first = span.first;
+    sums->last = span.last;
+    if (alike || decode_all_finite(&sums->values, span.first, span.last, sums->columns)) {
+        decode_sums(sums);
+        return;
+    }
+    for (int64_t r = 0; r < sums->rows; r++) {
+        decode_sums_t one = *sums;
+        one.out += r * sums->out_stride;
+        one.rescale += r;
+        one.weights += r * sums->weights_stride;
+        one.first = tile_max(0, rows[r].first - base);
+        one.last = tile_min(count, rows[r].last - base);
+        decode_sums_seen(&one);
+    }
+}
+
+/* Rows [first, first + count) of a task. */
+typedef struct chunk {
+    int64_t first, count;
+} chunk_t;
+
+ATTN_SMALL_STEP void add_values(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
+                                const decode_rows_t *values, const decode_rows_t *ahead,
+                                const float *rescale, float *out, int64_t base, int64_t count) {
+    const attn_head_t *head = task->head;
+    const int64_t rows = chunk.count, block = block_of(task);
+    const int words = in_words(head, values, head->problem->value_dim);
+    decode_sums_t sums = {.columns = decode_columns(head->problem->value_dim),
+                          .out_stride = space->out_stride,
+                          .part = space->part,
+                          .weights_stride = block,
+                          .words_stride = block + 2,
+                          .values = *values,
+                          .ahead = *ahead};
+    for (int64_t r = 0; r < rows; r += sums.rows) {
+        sums.rows = rows - r >= DECODE_GROUP ? DECODE_GROUP : rows - r >= 2 ? 2 : 1;
+        sums.out = out + (chunk.first + r) * space->out_stride;
+        sums.rescale = rescale + r;
+        sums.weights = space->scores + r * block;
+        if (words) sums.words = space->words + r * sums.words_stride;
+        if (words) sums.word_scales = space->scales + r;
+        add_group(space->rows + chunk.first + r, &sums, base, count);
+    }
+}
+
+/* Weights with the values' scales in them, and a 0 behind. */
+static void weights_to_words(const decode_task_t *task, const scratch_t *space, float *scores,
+                             int64_t row, int64_t count) {
+    uint16_t *words = space->words + row * (block_of(task) + 2);
+    const int64_t whole = tile_round_up(count, VF_LANES);
+    space->scales[row] = decode_to_words(scores, whole, decode_level(DECODE_SPLIT), words);
+    words[whole] = 0;
+}
+
+/* A chunk of rows against a block of keys. What is read later is asked for by the first chunk alone. */
+ATTN_SMALL_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
+                                  float *out, int64_t base, int64_t count) {
+    const attn_head_t *head = task->head;
+    const attn_problem_t *problem = head->problem;
+    const attn_io_t *io = head->io;
+    decode_row_t *rows = space->rows + chunk.first;
+    float rescale[CHUNK_ROWS];
+    const decode_rows_t keys = rows_of(head, &io->key, base, count, problem->dim, space->keys);
+    const decode_rows_t values =
+        rows_of(head, &io->value, base, count, problem->value_dim, space->values);
+    const decode_rows_t later_keys = rows_behind(&keys, count, space->keys);
+    const decode_rows_t these_values = rows_behind(&values, 0, space->values);
+    const decode_scales_t key_scales = scales_of(head, &io->key_scales, base);
+    const decode_scales_t value_scales = scales_of(head, &io->value_scales, base);
+    const int64_t from = chunk.first * space->width;
+    const int words = in_words(head, &keys, problem->dim);
+    const decode_dots_t dots = {.rows = chunk.count,
+                                .dim = decode_columns(problem->dim),
+                                .width = space->width,
+                                .query = space->queries + from,
+                                .keys = keys,
+                                .ahead = these_values,
+                                .asks = chunk.first == 0,
+                                .count = count,
+                                .words = words ? space->query_words + from : NULL,
+                                .words_width = space->width,
+                                .word_scales = words ? space->query_scales + chunk.first : NULL,
+                                .scores = space->scores,
+                                .scores_stride = block_of(task)};
+    decode_dots(&dots);
+    for (int64_t r = 0; r < dots.rows; r++) {
+        decode_row_t *row = &rows[r];
+        float *scores = space->scores + r * dots.scores_stride;
+        rescale[r] = decode_weigh(row, scores, base, count, &key_scales);
+        decode_scale(scores, &value_scales, tile_max(0, row->first - base),
+                     tile_min(count, row->last - base));
+        if (ATTN_QUANTISED && head->integers) weights_to_words(task, space, scores, r, count);
+    }
+    add_values(task, chunk, space, &values, &later_keys, rescale, out, base, count);
+}
+
+/* Rows of keys and values that are copied stay where they are for the next chunk. */
+ATTN_SMALL_STEP void attend_block(const decode_task_t *task, const scratch_t *space, float *out,
+                                  int64_t base, int64_t count) {
+    const int64_t chunk = chunk_of(task);
+    for (int64_t r = 0; r < task->count; r += chunk)
+        attend_chunk(task, (chunk_t){r, tile_min(chunk, task->count - r)}, space, out, base, count);
+}
+
+/* ---- runs of keys ---------------------------------------------------------------------------------- */
+
+/* Let the rows see a run, `by` added to its keys and their ranges'; returns what any of them sees. */
+ATTN_SMALL_STEP attn_range_t show(const decode_task_t *task, const scratch_t *space,
+                                  const attn_run_t *run, int64_t by) {
+    const attn_head_t *head = task->head;
+    const attn_pattern_t *pattern = task->pattern;
+    const attn_problem_t *problem = head->problem;
+    attn_range_t span = {INT64_MAX, 0};
+    for (int64_t r = 0; r < task->count; r++) {
+        decode_row_t *row = &space->rows[r];
+        attn_range_t seen[ATTN_MOST_RANGES];
+        const attn_place_t at = place_of(task, r);
+        const int64_t keys = attn_keys_of(problem, head->io, at.batch);
+        row->mods = flash_mods_of(head, at);
+        if (run->full) row->mods.mask = NULL;
+        if (pattern)
+            pattern->see(pattern, problem, keys, at.query, seen);
+        else
+            attn_key_range(problem, keys, at.query, &seen[0].first, &seen[0].last);
+        row->first = tile_max(run->first, seen[run->range].first) + by;
+        row->last = tile_min(run->last, seen[run->range].last) + by;
+        if (row->first >= row->last) continue;
+        span.first = tile_min(span.first, row->first);
+        span.last = tile_max(span.last, row->last);
+    }
+    return span;
+}
+
+/*
+ * The part of a run that begins at `first`: keys that follow each other where they are read, `by` behind
+ * their positions in the run. All of a range; of a list as many as stand side by side in memory.
+ */
+ATTN_SMALL_STEP attn_run_t part_of(const attn_pattern_t *pattern, const attn_run_t *run,
+                                   int64_t first, int64_t *by) {
+    attn_run_t part = *run;
+    part.first = first;
+    *by = 0;
+    if (!pattern || run->range < pattern->in_place) return part;
+    *by = pattern->map[first] - first;
+    part.last = first + 1;
+    while (part.last < run->last && pattern->map[part.last] - part.last == *by) part.last++;
+    return part;
+}
+
+/* In this one loop over all that is seen, compilers can make a version for one row. */
+ATTN_SMALL_STEP void attend(const decode_task_t *task, decode_partial_t *partials, float *out,
+                            void *scratch_memory) {
+    attn_arena_t arena = {.base = scratch_memory};
+    const scratch_t space = lay_out(task->head->problem, &arena);
+    const attn_run_t *runs = task->runs;
+    const int64_t block = block_of(task);
+    begin_rows(task, &space, out);
+    for (int64_t i = 0, by; i < task->run_count; i++) {
+        attn_run_t part = {.last = runs[i].first};
+        while (part.last < runs[i].last) {
+            part = part_of(task->pattern, &runs[i], part.last, &by);
+            const attn_range_t span = show(task, &space, &part, by);
+            for (int64_t base = span.first; base < span.last; base += block)
+                attend_block(task, &space, out, base, tile_min(block, span.last - base));
+        }
+    }
+    for (int64_t r = 0; r < task->count; r++) {
+        partials[r].max = space.rows[r].max;
+        partials[r].sum = vf_reduce_add(vf_load(space.rows[r].sums));
+    }
+}
+
+/* Sums of splits add up once they are worth the same: times 4^(M_split - M). */
+ATTN_SMALL_STEP void combine(const attn_head_t *head, int64_t splits,
+                             const decode_partial_t *partials, float *outs) {
+    const attn_problem_t *problem = head->problem;
+    const attn_queries_t all = attn_all_queries(head);
+    const int64_t rows = attn_row_count(&all), stride = out_stride(problem);
+    for (int64_t row = 0; row < rows; row++) {
+        const attn_place_t at = attn_place_of(head, &all, row);
+        const float sink = flash_sink_of(head, at.head);
+        float *out = outs + row * stride, max = sink;
+        for (int64_t c = 0; c < splits; c++)
+            max = partials[c * rows + row].max > max ? partials[c * rows + row].max : max;
+        const float shift = max < -FLT_MAX ? 0.0f : max;
+        float sum = exp2f(2.0f * (sink - shift));
+        for (int64_t c = 0; c < splits; c++) {
+            const decode_partial_t *partial = &partials[c * rows + row];
+            const float factor = exp2f(2.0f * (partial->max - shift));
+            const float *part = outs + (c * rows + row) * stride;
+            sum += factor * partial->sum;
+            for (int64_t k = 0; k < problem->value_dim; k++)
+                out[k] = (c ? out[k] : 0.0f) + factor * part[k];
+        }
+        flash_write(head, at, out, max, sum);
+    }
+}
+
+const decode_kernels_t ATTN_KERNEL(attn_decode_kernels) = {
+    .out_stride = out_stride,
+    .scratch = scratch,
+    .attend = attend,
+    .combine = combine,
+};

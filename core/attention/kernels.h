@@ -1,0 +1,98 @@
+/* attention/kernels.h: exact attention for one head, as tables of kernels, one per tier. */
+#ifndef ATTN_ATTENTION_KERNELS_H
+#define ATTN_ATTENTION_KERNELS_H
+
+#include "attention/pattern.h"
+#include "simd/tiers.h"
+
+enum {
+    ROTATED = 4,        /* rows that are rotated side by side */
+    ROTATED_LANES = 16, /* of which the stride is a multiple: whole vectors on every tier */
+};
+
+/* A random rotation R of which the first `columns` columns count. */
+typedef struct attn_rotation {
+    const float *matrix; /* [dim][stride] */
+    int64_t columns, stride;
+} attn_rotation_t;
+
+enum { FLASH_ALL, FLASH_GATHERED, FLASH_SEGMENTS = ATTN_SMALL ? 1 : 2 };
+
+/* One head's keys and values, ready to be read by all its queries. */
+typedef struct flash_head {
+    attn_head_t head;
+    const attn_pattern_t *pattern; /* NULL: dense */
+    attn_segment_t segments[FLASH_SEGMENTS];
+    float *kept; /* [heads of the group][queries][value_dim + 2]: what rounds leave each other */
+} flash_head_t;
+
+typedef struct flash_kernels {
+    const char *name, *decode_name; /* what plans say that run these, or decode */
+    int64_t panel;                  /* keys a panel */
+    /* Bytes of a panel that has its values in it; NULL: it has `dim` floats a key, and no values. */
+    uint64_t (*panel_bytes)(const attn_problem_t *problem);
+    int64_t rows; /* queries that a task has at most */
+    int64_t tile; /* queries that are computed together */
+    /* Counts the bytes of attn_queries_t.scratch. */
+    void (*scratch)(const attn_problem_t *problem, const attn_pattern_t *pattern,
+                    attn_arena_t *arena);
+    /* Pack panel number `panel` of a segment's keys, and its values if they need it. */
+    void (*pack)(const attn_head_t *head, const attn_segment_t *segment, int64_t panel,
+                 void *scratch);
+    /* Output and lse of the queries. */
+    void (*attend)(const flash_head_t *head, const attn_queries_t *queries);
+    /* Scores of the queries at a stage (enum attn_scores_code): rows[r][j], all written. */
+    void (*scores)(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
+                   float *const *rows);
+    /* The buckets of ROTATED rows of `dim` each: of [xR; -xR] the largest, of equal ones the first. */
+    void (*rotate)(const float *rows, int64_t dim, const attn_rotation_t *rotation, float *codes);
+} flash_kernels_t;
+
+/*
+ * Decoding: a few queries, whose keys are read once, straight from where they are. Split-KV: the keys
+ * are cut into splits of fixed length, each a task with a partial result; combining them ends the run
+ * (Dao, Haziza, Massa, Sizov, "Flash-Decoding for long-context inference", 2023).
+ */
+enum {
+    DECODE_ROWS = 48, /* query rows of a task at most */
+    DECODE_SPLIT = 1024,
+    DECODE_RUNS = 64
+};
+
+/* A task: rows [first, first + count) of a head over the runs of a split. */
+typedef struct decode_task {
+    const attn_head_t *head;
+    const attn_pattern_t *pattern; /* NULL: all keys */
+    int64_t first, count;
+    const attn_run_t *runs;
+    int64_t run_count;
+} decode_task_t;
+
+/* Maximum and sum of a row over one split of keys; owned by the plan's workspace. */
+typedef struct decode_partial {
+    float max, sum;
+} decode_partial_t;
+
+typedef struct decode_kernels {
+    /* Floats a row of partial output takes. */
+    int64_t (*out_stride)(const attn_problem_t *problem);
+    /* Counts the bytes of `scratch`. */
+    void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
+    /* The task's rows: partial results of each, and rows of output. */
+    void (*attend)(const decode_task_t *task, decode_partial_t *partials, float *out,
+                   void *scratch);
+    /* Combine the splits' partial results of all rows of a head into out and lse: [splits][rows]. */
+    void (*combine)(const attn_head_t *head, int64_t splits, const decode_partial_t *partials,
+                    float *outs);
+} decode_kernels_t;
+
+/* The same by integer dot products (quantised.h). */
+typedef struct quantised_kernels {
+    flash_kernels_t int8, int16;
+} quantised_kernels_t;
+
+ATTN_KERNEL_TABLES(flash_kernels_t, attn_flash_kernels)
+ATTN_DOT_KERNEL_TABLES(decode_kernels_t, attn_decode_kernels)
+ATTN_DOT_KERNEL_TABLES(quantised_kernels_t, attn_quantised_kernels)
+
+#endif

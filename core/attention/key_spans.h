@@ -1,0 +1,101 @@
+/*
+ * attention/key_spans.h: tiles of queries walk over the runs of keys that a pattern keeps (pattern.h).
+ *
+ * Short runs are taken together: their logits stand side by side, so that the steps of the softmax and
+ * the sums of a tile are those of FLASH_KEYS keys, not those of a block. Of a run a tile computes the
+ * panels that one of its rows sees, and where one vector of a panel has all those, that.
+ */
+#ifndef ATTN_ATTENTION_KEY_SPANS_H
+#define ATTN_ATTENTION_KEY_SPANS_H
+
+#include "attention/online_softmax.h"
+
+enum { RUNS = 16 /* at most that are taken together */ };
+
+/* A run as a tile sees it: keys [base, base + keys) of a segment, whole panels, or one vector of one; 0 keys: not at
+ * all. */
+typedef struct runs_piece {
+    const attn_segment_t *segment;
+    const attn_range_t *rows; /* [TILE_ROWS]: what each row sees */
+    attn_run_t run;
+    int64_t base, keys;
+} runs_piece_t;
+
+/* Set the rows' ranges to what they see of a run: those that see nothing of it stand where it does, too. */
+ATTN_SMALL_STEP void runs_look(flash_tile_t *tile, const attn_range_t *rows,
+                               const attn_run_t *run) {
+    for (int r = 0; r < TILE_ROWS; r++) {
+        tile->first[r] = tile_min(tile_max(rows[r].first, run->first), run->last);
+        tile->last[r] = tile_max(tile->first[r], tile_min(rows[r].last, run->last));
+    }
+}
+
+/** Set a run's piece: of it what the tile sees, `seen` being what any of its rows does. */
+ATTN_SMALL_STEP void runs_cut(runs_piece_t *piece, const attn_run_t *run, attn_range_t seen) {
+    const int64_t first = tile_max(run->first, seen.first), last = tile_min(run->last, seen.last);
+    const int one = TILE_HAS_ONE && last - tile_round_down(first, VF_LANES) <= VF_LANES;
+    const int64_t unit = one ? VF_LANES : PANEL;
+    piece->run = *run;
+    piece->run.first = first;
+    piece->run.last = last;
+    piece->base = tile_round_down(first, unit);
+    piece->keys = first < last ? tile_round_up(last - piece->base, unit) : 0;
+}
+
+ATTN_SMALL_STEP void runs_logits(flash_tile_t *tile, const runs_piece_t *piece) {
+    const uint32_t offsets = tile->offsets;
+    if (piece->run.full) tile->offsets &= ~(uint32_t)ATTN_INPUT_MASK;
+    runs_look(tile, piece->rows, &piece->run);
+    flash_products(tile, piece->segment, piece->base, piece->keys,
+                   (attn_range_t){piece->run.first, piece->run.last});
+    flash_shape(tile, piece->segment, piece->base, piece->keys);
+    tile->offsets = offsets;
+}
+
+/* Whether all values of the keys are known to be finite. */
+ATTN_INLINE int runs_are_finite(const runs_piece_t *piece) {
+    int finite = 1;
+    for (int64_t p = piece->base / PANEL; p * PANEL < piece->base + piece->keys; p++)
+        finite &= piece->segment->finite[p];
+    return finite;
+}
+
+ATTN_SMALL_STEP void runs_accumulate(flash_tile_t *tile, const runs_piece_t *piece,
+                                     const float *scores) {
+    const attn_segment_t *segment = piece->segment;
+    const int64_t base = piece->base, stride = segment->values_stride;
+    if (runs_are_finite(piece)) {
+        tile_accumulate(tile->rows, tile->out, tile->out_stride, scores, FLASH_KEYS,
+                        segment->values + base * stride, stride, piece->run.first - base,
+                        piece->run.last - base, tile->value_dim);
+        return;
+    }
+    runs_look(tile, piece->rows, &piece->run);
+    for (int r = 0; r < TILE_ROWS; r++) tile->first[r] -= base, tile->last[r] -= base;
+    tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, scores, FLASH_KEYS,
+                           segment->values + base * stride, stride, tile->first, tile->last,
+                           tile->offsets != 0, tile->value_dim);
+}
+
+/** Let a tile see `count` pieces, which have at most FLASH_KEYS keys in all. */
+ATTN_SMALL_STEP void runs_step(flash_tile_t *tile, const runs_piece_t *pieces, int count) {
+    float *const scores = tile->scores;
+    int64_t keys = 0;
+    for (int i = 0; i < count; i++) {
+        if (!pieces[i].keys) continue;
+        tile->scores = scores + keys;
+        runs_logits(tile, &pieces[i]);
+        keys += pieces[i].keys;
+    }
+    tile->scores = scores;
+    if (!keys) return;
+    flash_softmax(tile, keys);
+    keys = 0;
+    for (int i = 0; tile->out && i < count; i++) {
+        if (!pieces[i].keys) continue;
+        runs_accumulate(tile, &pieces[i], scores + keys);
+        keys += pieces[i].keys;
+    }
+}
+
+#endif

@@ -1,0 +1,509 @@
+/*
+ * attention/online_softmax.h: tiles of queries walk over their keys with the online softmax.
+ *
+ * For each row the sums L = sum 4^(S - M) and O = sum 4^(S - M) v are kept, where M is at most
+ * FLASH_RESCALE_THRESHOLD below the largest logit so far. Rescaling is lazy: M moves only when it must,
+ * and then L and O are multiplied by the rescale factor 4^(M_old - M_new). Only a block of FLASH_KEYS logits exists at a time. (Milakov and
+ * Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention",
+ * 2022.) Logits are in base 4: queries carry scale * log4(e), and whatever is finite in base e is so
+ * in base 4, which base 2 could not say.
+ *
+ * Products start from 0, never from M, which may lie anywhere (a sink, a block of low logits): the
+ * low bits of a logit that counts would be lost in it, while S - M, taken at the end, loses only
+ * bits of logits that are far from M.
+ *
+ * Keys come in segments (pattern.h): packed panels, their values, and for each row the range of
+ * them that it sees. Dense attention is one segment; a sparse pattern is several, some of which have
+ * a map of positions.
+ */
+#ifndef ATTN_ATTENTION_ONLINE_SOFTMAX_H
+#define ATTN_ATTENTION_ONLINE_SOFTMAX_H
+
+#include "attention/pattern.h"
+#include "attention/select.h"
+#include "gemm/tile.h"
+#include "simd/math.h"
+
+/* In powers of four: weights stay below 2^8, and their sums far below what a float holds. */
+#define FLASH_RESCALE_THRESHOLD 4.0f
+
+enum {
+    FLASH_KEYS = SELECT_OFFER / PANEL * PANEL, /* logits a row at a time */
+    GATHER_VECTORS = 4, /* of columns at a time, whose sums do not wait for each other */
+    FLASH_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
+};
+
+/* Score modifiers of a row: what changes its logits beside scale and range. Strides in elements. */
+typedef struct flash_mods {
+    float softcap;     /* base 4; 0: none */
+    float slope;       /* ALiBi; 0: none */
+    const float *bias; /* the row's; NULL: none */
+    const uint8_t *mask;
+    int64_t bias_key, mask_key;
+    int64_t position; /* the row's key position */
+    int has_offsets;  /* whether there is a bias, a mask or a slope */
+} flash_mods_t;
+
+/* Inputs that are added to logits. */
+#define FLASH_OFFSETS (ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_SLOPES)
+
+/* Up to TILE_ROWS queries on their way, of any heads that read the same keys. Rows from `rows` on are not there: they
+ * repeat the last. */
+typedef struct flash_tile {
+    int64_t rows, dim, value_dim;
+    attn_place_t places[TILE_ROWS]; /* which queries they are */
+    flash_mods_t mods[TILE_ROWS];   /* where there are offsets */
+    float softcap;                  /* of all, base 4; 0: none */
+    uint32_t offsets;               /* of FLASH_OFFSETS those that there are */
+    const float *query;             /* packed [dim][TILE_ROWS], times scale * log4(e) */
+    float *out;         /* [TILE_ROWS][out_stride]; NULL when only the normaliser is wanted */
+    int64_t out_stride; /* at least value_dim rounded up to VF_LANES */
+    float *scores;      /* [TILE_ROWS][FLASH_KEYS], scratch */
+    int64_t first[TILE_ROWS], last[TILE_ROWS]; /* positions in the segment that each row sees */
+    int64_t low, high;               /* positions that any row sees, from the first to the last */
+    float max[FLASH_ROWS];           /* M; -FLT_MAX before anything was seen */
+    float sums[TILE_ROWS][VF_LANES]; /* L, still to be added up over the lanes */
+    select_row_t *select;            /* [TILE_ROWS]: rows only choose keys; NULL: they see them */
+    const attn_buckets_t *buckets;   /* of which rows see their own; NULL: there are none */
+    int64_t round;                   /* whose keys those are; behind the last: of all */
+    int64_t own[TILE_ROWS];          /* where in the segment the row's own key is, or is not */
+} flash_tile_t;
+
+/** The order that queries go in; NULL: there is none. */
+ATTN_INLINE const int64_t *flash_order(const attn_queries_t *queries) {
+#if ATTN_BUCKETS
+    return queries->order;
+#else
+    (void)queries;
+    return NULL;
+#endif
+}
+
+/** The place of one of these rows, in their order. */
+ATTN_INLINE attn_place_t flash_place_of(const attn_head_t *head, const attn_queries_t *queries,
+                                        int64_t row) {
+    attn_place_t place = attn_place_of(head, queries, row);
+    if (ATTN_BUCKETS && flash_order(queries)) place.query = flash_order(queries)[place.query];
+    return place;
+}
+
+ATTN_STEP void flash_begin(flash_tile_t *tile) {
+    for (int r = 0; r < FLASH_ROWS; r++) tile->max[r] = -FLT_MAX;
+    for (int r = 0; r < TILE_ROWS; r++) vf_store(tile->sums[r], vf_zero());
+    float *out = tile->out;
+    const int64_t size = out ? TILE_ROWS * tile->out_stride : 0;
+    for (int64_t i = 0; i < size; i += VF_LANES) vf_store(out + i, vf_zero());
+}
+
+/** An attention sink: a logit (base 4) that takes part in the sum of a row and has no value. */
+ATTN_INLINE void flash_sink(flash_tile_t *tile, int64_t r, float logit) {
+    if (logit == -INFINITY) return;
+    const float weight = 1.0f + 0.0f * logit; /* 4^(logit - logit): NaN where that is infinite */
+    tile->max[r] = logit;
+    tile->sums[r][0] = weight;
+}
+
+/** L of a row. */
+ATTN_INLINE float flash_sum(const flash_tile_t *tile, int64_t r) {
+    return vf_reduce_add(vf_load(tile->sums[r]));
+}
+
+/* ---- logits, stage by stage ---------------------------------------------------------------------- */
+
+/* S of all rows for those of the keys [base, base + keys) that are `seen`: whole panels, or one vector of one. */
+ATTN_STEP void flash_products(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                              int64_t keys, attn_range_t seen) {
+    const int64_t from = TILE_HAS_ONE ? base % PANEL : 0;
+    for (int64_t done = 0; done < keys; done += PANEL) {
+        const int64_t panel = base - from + done;
+        tile_panel_part(tile->rows, seen.first - panel, seen.last - panel, tile->dim, tile->query,
+                        segment->panels + panel * tile->dim, tile->scores + done, from, FLASH_KEYS);
+    }
+}
+
+/* Far below the cap a logit is what it was, to the last bit: cap tanh(x / cap) = x (1 - (x / cap)^2 / 3 ...). There
+ * x / cap may be denormal, and 0 where processors take that for zero; 1 / cap could be so, too, or infinite. */
+ATTN_INLINE void flash_softcap_row(float *row, int64_t keys, float softcap) {
+    const vf cap = vf_set1(softcap);
+    for (int64_t j = 0; j < keys; j += VF_LANES) {
+        const vf logit = vf_load(row + j), share = vf_div(logit, cap);
+        const vf below = vf_sub(vf_set1(0x1p-13f), vf_max(vf_sub(vf_zero(), share), share));
+        vf_store(row + j, vf_select_positive(below, logit, vf_mul(cap, vf_tanh(share))));
+    }
+}
+
+ATTN_SMALL_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
+    for (int r = 0; r < tile->rows; r++)
+        flash_softcap_row(tile->scores + r * FLASH_KEYS, keys, tile->softcap);
+}
+
+/* What is added to row r's logits for the keys [base, base + keys): bias, mask and ALiBi, times
+ * `unit`: log4(e), or 1 for natural logits. `map` is the segment's. */
+ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, const int64_t *map, int64_t base,
+                               int64_t keys, float unit, float *offsets) {
+    const flash_mods_t *mods = &tile->mods[r];
+    const float *bias = mods->bias;
+    const uint8_t *mask = tile->offsets & ATTN_INPUT_MASK ? mods->mask : NULL;
+    const float slope = mods->slope * unit;
+    for (int64_t j = 0; j < keys; j++) {
+        const int64_t key = map ? map[base + j] : base + j;
+        offsets[j] = bias ? bias[key * mods->bias_key] * unit : 0.0f;
+        if (mask && !mask[key * mods->mask_key]) offsets[j] = -INFINITY;
+    }
+    for (int64_t j = 0; slope != 0.0f && j < keys; j++) {
+        const int64_t key = map ? map[base + j] : base + j;
+        offsets[j] -= slope * fabsf((float)(mods->position - key));
+    }
+}
+
+/* An offset of -inf masks: also a logit that is NaN. */
+ATTN_SMALL_STEP void flash_add_offsets(flash_tile_t *tile, const attn_segment_t *segment,
+                                       int64_t base, int64_t keys, float unit) {
+    float offsets[FLASH_KEYS] = {0};
+    for (int r = 0; r < tile->rows; r++) {
+        float *row = tile->scores + r * FLASH_KEYS;
+        const int64_t seen = tile_min(keys, tile->last[r] - base);
+        if (ATTN_SMALL || !segment->map) /* known while compiling: keys follow each other */
+            flash_offsets(tile, r, NULL, base, seen, unit, offsets);
+        else
+            flash_offsets(tile, r, segment->map, base, seen, unit, offsets);
+        for (int64_t j = 0; j < seen; j += VF_LANES) {
+            const vf offset = vf_load(offsets + j), below = vf_sub(vf_set1(-FLT_MAX), offset);
+            vf_store(row + j, vf_select_positive(below, offset, vf_add(vf_load(row + j), offset)));
+        }
+    }
+}
+
+/* -inf where a row does not look. */
+ATTN_STEP void flash_mask_ranges(flash_tile_t *tile, int64_t base, int64_t keys) {
+    const vf nothing = vf_set1(-INFINITY);
+    for (int r = 0; r < tile->rows; r++) {
+        float *row = tile->scores + r * FLASH_KEYS;
+        int64_t first = tile->first[r] - base, last = tile->last[r] - base;
+        if (first <= 0 && last >= keys) continue;
+        for (int64_t j = 0; j < keys; j += VF_LANES)
+            vf_store(row + j, vf_keep(vf_load(row + j), first - j, last - j, nothing));
+    }
+}
+
+/*
+ * Of the keys [base, base + keys) those stay with which a row shares a bucket in no round before the
+ * tile's, or, behind the last, in any. `unit`: as for flash_offsets().
+ */
+ATTN_SMALL_STEP void flash_part(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                                int64_t keys, float unit) {
+    const attn_buckets_t *buckets = tile->buckets;
+    const vf side = vf_set1(tile->round < buckets->rounds ? -1.0f : 1.0f);
+    float codes[ATTN_MOST_ROUNDS][FLASH_KEYS];
+    for (int64_t round = 0; round < tile->round; round++)
+        for (int64_t j = 0; j < keys; j++) {
+            const int64_t at = tile_min(base + j, segment->count - 1);
+            codes[round][j] =
+                buckets->key_codes[round * buckets->keys + (segment->map ? segment->map[at] : at)];
+        }
+    for (int r = 0; r < tile->rows; r++) {
+        float *row = tile->scores + r * FLASH_KEYS;
+        const float *code = buckets->query_codes + tile->places[r].query;
+        const int64_t own = tile->own[r] - base;
+        if (own >= 0 && own < keys) row[own] += buckets->own * unit;
+        for (int64_t j = 0; tile->round && j < keys; j += VF_LANES) {
+            vf near = vf_set1(-1.0f); /* 0 in a bucket of both: codes are whole numbers */
+            for (int64_t round = 0; round < tile->round; round++) {
+                const vf apart =
+                    vf_sub(vf_load(codes[round] + j), vf_set1(code[round * buckets->queries]));
+                near = vf_max(vf_sub(vf_zero(), vf_mul(apart, apart)), near);
+            }
+            vf_store(row + j, vf_select_positive(vf_mul(side, vf_add(near, vf_set1(0.5f))),
+                                                 vf_load(row + j), vf_set1(-INFINITY)));
+        }
+    }
+}
+
+/* The stages after the product. */
+ATTN_INLINE void flash_shape(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                             int64_t keys) {
+    if (tile->softcap != 0.0f) flash_softcap(tile, keys);
+    if (tile->offsets) flash_add_offsets(tile, segment, base, keys, ATTN_LOG4_E);
+    if (ATTN_BUCKETS && tile->buckets) flash_part(tile, segment, base, keys, ATTN_LOG4_E);
+    flash_mask_ranges(tile, base, keys);
+}
+
+/* The largest of a row's logits, lane by lane. */
+ATTN_INLINE vf flash_row_max(const float *row, int64_t keys) {
+    vf largest = vf_load(row);
+    for (int64_t j = VF_LANES; j < keys; j += VF_LANES) largest = vf_max(largest, vf_load(row + j));
+    return largest;
+}
+
+/* That of all rows side by side: one loop, whose maxima do not wait for each other. Rows that are not there have any. */
+ATTN_INLINE void flash_maxima(const flash_tile_t *tile, int64_t keys, vf *largest) {
+    ATTN_UNROLL
+    for (int r = 0; r < TILE_ROWS; r++) largest[r] = vf_set1(-INFINITY);
+    for (int64_t j = 0; j < keys; j += VF_LANES) {
+        ATTN_UNROLL
+        for (int r = 0; r < TILE_ROWS; r++)
+            largest[r] = vf_max(largest[r], vf_load(tile->scores + r * FLASH_KEYS + j));
+    }
+}
+
+/* Whether a logit of any row is more than FLASH_RESCALE_THRESHOLD above the row's M. A row's NaN is
+ * its own. */
+ATTN_INLINE int flash_outgrown(const flash_tile_t *tile, const vf *largest) {
+    vf above = vf_set1(-INFINITY);
+    for (int r = 0; r < tile->rows; r++)
+        above = vf_max(vf_sub(largest[r], vf_set1(tile->max[r])), above);
+    return vf_any_greater(above, vf_set1(FLASH_RESCALE_THRESHOLD));
+}
+
+/* Move M to the row's largest logit where it must, whatever other rows do: a row's result does not
+ * depend on its neighbours. What the old sums of row r are worth then is rescale[r] times as much: of rows whose M
+ * stays as much as before, and nothing where nothing has been summed, as in a row's first block. */
+ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, const vf *largest) {
+    float rescale[FLASH_ROWS];
+    for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = tile->max[r];
+    for (int r = 0; r < tile->rows; r++) {
+        const float max = vf_reduce_max(largest[r]);
+        if (max - tile->max[r] > FLASH_RESCALE_THRESHOLD) tile->max[r] = max;
+    }
+    for (int r = 0; r < FLASH_ROWS; r += VF_LANES)
+        vf_store(rescale + r, vf_exp4(vf_sub(vf_load(rescale + r), vf_load(tile->max + r))));
+    for (int r = 0; r < tile->rows; r++) {
+        const vf factor = vf_set1(rescale[r]), sums = vf_load(tile->sums[r]);
+        float *out = tile->out ? tile->out + r * tile->out_stride : NULL;
+        if (rescale[r] == 1.0f || !vf_any_greater(sums, vf_zero())) continue;
+        vf_store(tile->sums[r], vf_mul(factor, sums));
+        for (int64_t c = 0; out && c < tile->value_dim; c += VF_LANES)
+            vf_store(out + c, vf_mul(factor, vf_load(out + c)));
+    }
+}
+
+/**
+ * Logits to weights 4^(S - M) in place, and their sums. A row that has seen nothing yet has weights 4^-inf = 0 by themselves.
+ */
+ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys) {
+    vf largest[TILE_ROWS];
+    flash_maxima(tile, keys, largest);
+    if (flash_outgrown(tile, largest)) flash_rescale(tile, largest);
+    const vf_exp_terms_t terms = vf_exp4_terms();
+    for (int r = 0; r < tile->rows; r++) {
+        float *row = tile->scores + r * FLASH_KEYS;
+        const vf max = vf_set1(tile->max[r]);
+        vf sum = vf_zero(); /* of this block by itself */
+        ATTN_UNROLL_4
+        for (int64_t j = 0; j < keys; j += VF_LANES) {
+            const vf weight = vf_exp4_by(&terms, vf_sub(vf_load(row + j), max));
+            vf_store(row + j, weight);
+            sum = vf_add(sum, weight);
+        }
+        vf_store(tile->sums[r], vf_add(vf_load(tile->sums[r]), sum));
+    }
+}
+
+/* First and last position in a segment that any row of the tile sees. */
+ATTN_SMALL_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *last) {
+    *first = INT64_MAX, *last = 0;
+    for (int r = 0; r < TILE_ROWS; r++)
+        if (tile->first[r] < tile->last[r]) {
+            *first = tile_min(*first, tile->first[r]);
+            *last = tile_max(*last, tile->last[r]);
+        }
+    if (!*last) *first = 0;
+}
+
+/** Let the tile see the keys [base, base + keys) of a segment, whole panels and at most FLASH_KEYS. */
+ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                            int64_t keys) {
+    int64_t first[TILE_ROWS], last[TILE_ROWS];
+    flash_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
+    flash_shape(tile, segment, base, keys);
+    if (!ATTN_SMALL && tile->select) {
+        for (int r = 0; r < tile->rows; r++)
+            select_offer(&tile->select[r], tile->scores + r * FLASH_KEYS, base, keys);
+        return;
+    }
+    flash_softmax(tile, keys);
+    if (!tile->out) return;
+    for (int r = 0; r < TILE_ROWS; r++) {
+        first[r] = tile_max(0, tile->first[r] - base);
+        last[r] = tile_min(keys, tile->last[r] - base);
+    }
+    const int parted = ATTN_BUCKETS && tile->buckets && (tile->round || tile->buckets->own != 0.0f);
+    const int masked = tile->offsets || parted;
+    tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, tile->scores, FLASH_KEYS,
+                           segment->values + base * segment->values_stride, segment->values_stride,
+                           first, last, masked, tile->value_dim);
+}
+
+/**
+ * Let `count` tiles, whose ranges are set, see a whole segment. Block by block for all of them, so
+ * that a block's keys and values are read from the nearest cache by all but the first.
+ */
+ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const attn_segment_t *segment) {
+    int64_t low = INT64_MAX, high = 0;
+    for (int64_t t = 0; t < count; t++) {
+        flash_span(&tiles[t], &tiles[t].low, &tiles[t].high);
+        if (tiles[t].low < tiles[t].high) {
+            low = tile_min(low, tile_round_down(tiles[t].low, PANEL));
+            high = tile_max(high, tiles[t].high);
+        }
+    }
+    for (int64_t base = low; base < high; base += FLASH_KEYS)
+        for (int64_t t = 0; t < count; t++)
+            if (tiles[t].low < base + FLASH_KEYS && base < tiles[t].high) {
+                const int64_t first = tile_max(base, tile_round_down(tiles[t].low, PANEL));
+                flash_step(&tiles[t], segment, first,
+                           tile_min(base + FLASH_KEYS - first,
+                                    tile_round_up(tiles[t].high - first, PANEL)));
+            }
+}
+
+/* ---- chosen keys ---------------------------------------------------------------------------------- */
+
+/* out += sum weights[i] * row keys[i] of values, for `vectors` (a constant) vectors of
+ * columns, of which `columns` are there. */
+ATTN_INLINE void flash_gather_columns(int vectors, float *out, const float *weights,
+                                      const int32_t *keys, int64_t count, const float *values,
+                                      int64_t stride, int64_t columns) {
+    vf sums[GATHER_VECTORS];
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++) sums[v] = vf_zero();
+    for (int64_t i = 0; i < count; i++) {
+        const float *value = values + keys[i] * stride;
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            sums[v] = vf_mul_add(vf_set1(weights[i]),
+                                 vectors > 1 ? vf_load(value + v * VF_LANES)
+                                             : vf_load_first(value, columns),
+                                 sums[v]);
+    }
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++)
+        vf_store(out + v * VF_LANES, vf_add(vf_load(out + v * VF_LANES), sums[v]));
+}
+
+/* A row's weights, of which the first is that of keys[0], times its keys' values. */
+ATTN_SMALL_STEP void flash_gather(const flash_tile_t *tile, const attn_segment_t *segment, int r,
+                                  const int32_t *keys, int64_t count) {
+    const float *weights = tile->scores + r * FLASH_KEYS;
+    const int64_t columns = tile->value_dim, stride = segment->values_stride;
+    float *out = tile->out + r * tile->out_stride;
+    int64_t c = 0;
+    for (; !ATTN_COMPACT && c + GATHER_VECTORS * VF_LANES <= columns;
+         c += GATHER_VECTORS * VF_LANES)
+        flash_gather_columns(GATHER_VECTORS, out + c, weights, keys, count, segment->values + c,
+                             stride, columns - c);
+    for (; c < columns; c += VF_LANES)
+        flash_gather_columns(1, out + c, weights, keys, count, segment->values + c, stride,
+                             columns - c);
+}
+
+/* Let a tile's rows see FLASH_KEYS of the keys that they chose, `most` at most, from number `from` on. */
+ATTN_SMALL_STEP void flash_chosen_step(flash_tile_t *tile, const attn_segment_t *segment,
+                                       int64_t from, int64_t most) {
+    for (int r = 0; r < tile->rows; r++) {
+        const float *logits = tile->select[r].logits + from;
+        const int64_t count = tile->select[r].count - from;
+        for (int64_t i = 0; i < FLASH_KEYS; i++)
+            tile->scores[r * FLASH_KEYS + i] = i < count ? logits[i] : -INFINITY;
+    }
+    flash_softmax(tile, tile_min(most - from, FLASH_KEYS));
+    for (int r = 0; tile->out && r < tile->rows; r++)
+        flash_gather(tile, segment, r, tile->select[r].keys + from,
+                     tile_min(FLASH_KEYS, tile->select[r].count - from));
+}
+
+/** Let a tile's rows see the keys that they chose in flash_attend(). */
+ATTN_SMALL_STEP void flash_attend_chosen(flash_tile_t *tile, const attn_segment_t *segment) {
+    int64_t most = 0;
+    for (int r = 0; r < tile->rows; r++) {
+        select_narrow(&tile->select[r], tile->select[r].top);
+        most = tile_max(most, tile->select[r].count);
+    }
+    for (int64_t from = 0; from < most; from += FLASH_KEYS)
+        flash_chosen_step(tile, segment, from, most);
+}
+
+/* ---- results --------------------------------------------------------------------------------------- */
+
+/* From base 4 to base e. A finite logit stays finite: rounded up twice on its way to base 4 and back,
+ * it may be a few units above the largest float. */
+ATTN_INLINE float flash_natural(double logit) {
+    const double natural = logit * ATTN_LN_4;
+    if (fabs(natural) < FLT_MAX * (1.0 + 4.0 * FLT_EPSILON))
+        return (float)fmin(FLT_MAX, fmax(-FLT_MAX, natural));
+    return (float)(natural * (double)INFINITY);
+}
+
+/** The lse, natural, of a row with maximum M and sum L; -inf when it saw no key. */
+ATTN_INLINE float flash_lse(float max, float sum) {
+    return flash_natural((double)max + 0.5 * (double)log2f(sum));
+}
+
+/** 1 / L, by which a row's output is O * (1 / L); 0 of one that saw no key. */
+ATTN_INLINE float flash_normaliser(float sum) { return sum == 0.0f ? 0.0f : 1.0f / sum; }
+
+/* ---- scores --------------------------------------------------------------------------------------- */
+
+/* From logits to weights, once the tile has seen all its segments. */
+ATTN_INLINE void flash_weigh(flash_tile_t *tile, int64_t keys) {
+    for (int64_t r = 0; r < tile->rows; r++) {
+        float *row = tile->scores + r * FLASH_KEYS;
+        const float sum = flash_sum(tile, r);
+        const vf shift = vf_set1(tile->max[r]), scale = vf_set1(flash_normaliser(sum));
+        for (int64_t j = 0; j < keys; j += VF_LANES)
+            vf_store(row + j, vf_mul(scale, vf_exp4(vf_sub(vf_load(row + j), shift))));
+    }
+}
+
+/* From base 4 to natural logits. */
+ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
+    for (int64_t r = 0; r < tile->rows; r++)
+        for (int64_t j = 0; j < keys; j++) {
+            float *score = &tile->scores[r * FLASH_KEYS + j];
+            *score = flash_natural((double)*score);
+        }
+}
+
+/* The tile's products for the keys [base, base + keys) as they are after `stage`. */
+ATTN_SMALL_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                                 int64_t keys, int32_t stage) {
+    if (stage == ATTN_SCORES_WEIGHTS) {
+        flash_shape(tile, segment, base, keys);
+        flash_weigh(tile, keys);
+        return;
+    }
+    if (stage != ATTN_SCORES_RAW && tile->softcap != 0.0f) flash_softcap(tile, keys);
+    flash_naturalise(tile, keys);
+    if (stage != ATTN_SCORES_MASKED) return;
+    if (tile->offsets) flash_add_offsets(tile, segment, base, keys, 1.0f);
+    if (ATTN_BUCKETS && tile->buckets) flash_part(tile, segment, base, keys, 1.0f);
+}
+
+/* Those to rows[r][j] for position j, where a row sees it. */
+ATTN_SMALL_STEP void flash_copy_scores(const flash_tile_t *tile, const attn_segment_t *segment,
+                                       int64_t base, int64_t keys, float *const *rows) {
+    for (int64_t r = 0; r < tile->rows; r++) {
+        const float *row = tile->scores + r * FLASH_KEYS;
+        const int64_t last = tile_min(base + keys, tile->last[r]);
+        for (int64_t j = tile_max(base, tile->first[r]); j < last; j++)
+            rows[r][segment->map ? segment->map[j] : j] = row[j - base];
+    }
+}
+
+/**
+ * The scores of a tile's rows, as they are after `stage`, to rows[r][j] for position j. Keys
+ * of the segment that a row does not see are left alone.
+ */
+ATTN_SMALL_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segment, int32_t stage,
+                                  float *const *rows) {
+    int64_t low, high;
+    flash_span(tile, &low, &high);
+    for (int64_t base = tile_round_down(low, PANEL); base < high; base += FLASH_KEYS) {
+        const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
+        flash_products(tile, segment, base, keys, (attn_range_t){base, base + keys});
+        flash_score(tile, segment, base, keys, stage);
+        flash_copy_scores(tile, segment, base, keys, rows);
+    }
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* A plan of exact attention: which kernels, which way, what it costs. */
+#include "attention/backward.h"
+
+#include <math.h>
+
+static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
+                         attn_error_t *error) {
+    const flash_plan_t *plan = (const flash_plan_t *)base;
+    (void)error;
+    if (!ATTN_SMALL && plan->decode && !io->scores.data)
+        attn_decode_run(plan, io);
+    else
+        attn_prefill_run(plan, io);
+    return ATTN_OK;
+}
+
+static void destroy(attn_backend_plan_t *base) {
+    attn_host_release(((flash_plan_t *)base)->host, base);
+}
+
+/* As much as the most that a run or its gradients need; 0 where that overflows. */
+static int count_workspace(const flash_plan_t *plan, uint64_t *size) {
+    attn_arena_t ways[3] = {{.base = NULL}, {.base = NULL}, {.base = NULL}};
+    attn_prefill_workspace(plan, &ways[0]);
+    if (!ATTN_SMALL && plan->decode) attn_decode_workspace(plan, &ways[1]);
+    if (ATTN_GRADIENTS && plan->problem.backward) attn_backward_workspace(plan, &ways[2]);
+    *size = 0;
+    for (int i = 0; i < 3; i++) {
+        if (ways[i].overflow) return 0;
+        if (ways[i].used > *size) *size = ways[i].used;
+    }
+    return 1;
+}
+
+attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
+                              const attn_problem_t *problem, flash_plan_t *plan,
+                              const attn_pattern_t *pattern, const flash_kernels_t *kernels,
+                              attn_backend_plan_t **result, attn_error_t *error) {
+    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "%s: no memory for the plan", id);
+    if (ATTN_GRADIENTS && problem->backward && problem->kv_dtype == ATTN_I8) {
+        attn_host_release(host, plan);
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "%s: keys and values in i8 have no gradients", id);
+    }
+    const int few = !ATTN_SMALL && attn_decode_fits(problem, pattern, kernels != NULL);
+    const int integers = ATTN_QUANTISED && kernels && !few;
+    const int bytes = ATTN_QUANTISED && kernels && few && problem->kv_dtype == ATTN_I8;
+    *plan = (flash_plan_t){
+        .host = host,
+        .kernels = integers ? kernels : attn_flash_kernels(attn_host_tier(host)),
+        .pattern = pattern,
+        .problem = attn_problem_copy(problem),
+        .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,
+        .integers = bytes,
+    };
+    if (few) plan->decode = attn_decode_kernels(attn_host_tier(host));
+    uint64_t workspace;
+    if (!count_workspace(plan, &workspace)) {
+        attn_host_release(host, plan);
+        return attn_fail(error, ATTN_ERROR_MEMORY, ATTN_NO_WORKSPACE, id);
+    }
+    plan->base = (attn_backend_plan_t){
+        .struct_size = sizeof plan->base,
+        .workspace_size = workspace,
+        .kernel = few ? (bytes ? kernels : plan->kernels)->decode_name : plan->kernels->name,
+        .run = run,
+        .destroy = destroy,
+    };
+    *result = &plan->base;
+    return ATTN_OK;
+}
+
+void attn_flash_cost(const flash_plan_t *plan, double pairs, double keys, double values,
+                     attn_cost_t *cost) {
+    const attn_problem_t *problem = &plan->problem;
+    const double heads = (double)problem->batch * (double)problem->heads;
+    const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
+    const double width = (double)(problem->dim + problem->value_dim);
+    const double query_size = (double)attn_dtype_size(problem->dtype);
+    const double key_size = (double)attn_dtype_size(problem->kv_dtype);
+    const double scale = problem->kv_dtype == ATTN_I8 ? (double)sizeof(float) : 0;
+    cost->pairs = pairs;
+    cost->flops = 2.0 * pairs * width;
+    cost->gradient_flops = 2.0 * pairs * (width + (double)(2 * problem->dim + problem->value_dim));
+    cost->bytes = heads * (double)problem->queries * width * query_size +
+                  kv_heads * keys * ((double)problem->dim * key_size + scale) +
+                  kv_heads * values * ((double)problem->value_dim * key_size + scale);
+}

@@ -1,0 +1,62 @@
+/*
+ * attention/plan.h: exact softmax attention over the keys that a pattern keeps, for the backends that
+ * differ in the pattern alone. All of a problem's rules, types and outputs are dealt with here; a backend
+ * adds what is its own: parameters, the pattern, facts and cost.
+ *
+ * Prefill goes through the key/value heads, one at a time or, where threads share the work, a few: pack
+ * their keys, and once more those that the pattern gathers, then let all queries that read them attend, task by
+ * task. A few queries are decoded: the keys that they see are read once, in place.
+ */
+#ifndef ATTN_ATTENTION_PLAN_H
+#define ATTN_ATTENTION_PLAN_H
+
+#include "attention/kernels.h"
+#include "attn/ext/cost.h"
+#include "attn/ext/weights.h"
+
+/** What it can do, for any pattern. */
+#define FLASH_FEATURES                                                                             \
+    (ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE | ATTN_FEATURE_PAST |     \
+     ATTN_FEATURE_WINDOW | ATTN_FEATURE_SOFTCAP | ATTN_FEATURE_BIAS | ATTN_FEATURE_MASK |          \
+     ATTN_FEATURE_KV_LENGTHS | ATTN_FEATURE_SINKS | ATTN_FEATURE_SLOPES |                          \
+     (ATTN_SMALL ? 0 : ATTN_FEATURE_SCORES | ATTN_FEATURE_HALF | ATTN_FEATURE_INT8))
+
+/* First member of a backend's plan. */
+typedef struct flash_plan {
+    attn_backend_plan_t base;
+    const attn_host_t *host;
+    const flash_kernels_t *kernels;
+    const decode_kernels_t *decode; /* NULL: too many queries */
+    const attn_pattern_t *pattern;  /* NULL: dense */
+    attn_problem_t problem;
+    float scale;
+    int integers; /* attn_head_t has them */
+} flash_plan_t;
+
+/**
+ * Make a plan of `memory`, which the backend `id` took from the host; NULL says that there was none,
+ * and a pattern stands in the same memory. A plan that cannot be made gives the memory back. `kernels` may
+ * be others than the host's own (NULL), which few queries have all the same, but for
+ * keys and values in i8: these are then multiplied as integers.
+ */
+attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
+                              const attn_problem_t *problem, flash_plan_t *memory,
+                              const attn_pattern_t *pattern, const flash_kernels_t *kernels,
+                              attn_backend_plan_t **result, attn_error_t *error);
+
+/** For `attn.weights/1` of a backend whose plans these are. */
+extern const attn_ext_weights_t attn_flash_weights;
+
+/** What `pairs` kept pairs cost, with queries and output, and of each key/value head so many keys and values. */
+void attn_flash_cost(const flash_plan_t *plan, double pairs, double keys, double values,
+                     attn_cost_t *cost);
+
+/* The two ways of a run: prefill.c and decode.c. Counting a workspace takes an arena without memory. */
+void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena);
+void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io);
+/* Whether a problem is decoded; where its products are else of integers (quantised.h), fewer rows are. */
+int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern, int integers);
+void attn_decode_workspace(const flash_plan_t *plan, attn_arena_t *arena);
+void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io);
+
+#endif

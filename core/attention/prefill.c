@@ -1,0 +1,416 @@
+/* Prefill: many queries a head, against keys that are packed once for all of them. */
+#include "attention/span_iterator.h"
+#include "attention/units.h"
+
+/* A unit of keys and values in flight, and where its values are copied to. */
+typedef struct slot {
+    flash_head_t head;
+    float *copies[FLASH_SEGMENTS];
+    attn_range_t seen; /* panels of its keys that some query sees */
+} slot_t;
+
+/* The workspace: the heads in flight, each with its packed keys and values, all and gathered, and what its
+ * queries keep from round to round; then a scratch for each worker. */
+typedef struct workspace {
+    slot_t *slots;
+    char *scratch;
+    uint64_t scratch_size;
+} workspace_t;
+
+/* Segments that a head has. */
+static int segment_count(const flash_plan_t *plan) {
+    return ATTN_SMALL || !plan->pattern ? 1 : FLASH_SEGMENTS;
+}
+
+static int64_t rounds_of(const flash_plan_t *plan) {
+    return ATTN_BUCKETS && plan->pattern ? plan->pattern->rounds : 0;
+}
+
+static int64_t key_count(const flash_plan_t *plan, int segment) {
+    return segment == FLASH_ALL ? plan->problem.keys : plan->pattern->gathered;
+}
+
+static int64_t panel_count(const flash_plan_t *plan, int segment) {
+    return (key_count(plan, segment) + plan->kernels->panel - 1) / plan->kernels->panel;
+}
+
+/* Floats from row to row of copied values: whole cache lines. */
+static int64_t values_stride(const attn_problem_t *problem) {
+    const int64_t line = ATTN_PIECE_ALIGNMENT / sizeof(float);
+    return attn_round_up(problem->value_dim, line);
+}
+
+/* Whether panels have values in them. */
+static int has_values(const flash_plan_t *plan) {
+    return ATTN_QUANTISED && plan->kernels->panel_bytes != NULL;
+}
+
+static uint64_t panel_size(const flash_plan_t *plan) {
+    if (has_values(plan)) return plan->kernels->panel_bytes(&plan->problem);
+    return (uint64_t)plan->kernels->panel * (uint64_t)plan->problem.dim * sizeof(float);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------ */
+
+static int has_blocks(const flash_plan_t *plan) {
+    return !ATTN_SMALL && plan->pattern && plan->pattern->block > 0;
+}
+
+/* Where a pattern has blocks of queries, a task is a block, or an even part of one that is too large. */
+static int64_t part_count(const flash_plan_t *plan) {
+    return (plan->pattern->block - 1) / plan->kernels->rows + 1;
+}
+
+/* Queries of each part but the last. */
+static int64_t part_rows(const flash_plan_t *plan) {
+    const int64_t tile = plan->kernels->tile;
+    return ((plan->pattern->block - 1) / part_count(plan) / tile + 1) * tile;
+}
+
+/* Blocks of a head at most: where the first begins depends on the sequence's length. */
+static int64_t block_count(const flash_plan_t *plan) {
+    return (plan->problem.queries - 1) / plan->pattern->block + 2;
+}
+
+/* Positions of a head's first block that lie before its first query. */
+static int64_t rows_before(const flash_plan_t *plan, const attn_head_t *head) {
+    if (!plan->pattern->by_position) return 0;
+    const int64_t block = plan->pattern->block;
+    const int64_t keys = attn_keys_of(&plan->problem, head->io, head->batch);
+    return (attn_query_position(&plan->problem, keys, 0) % block + block) % block;
+}
+
+/* Parts into which the queries of a line are cut, and queries of each but the last: whole tiles. */
+static int64_t parts_of_line(const flash_plan_t *plan) {
+    return has_blocks(plan) ? block_count(plan) * part_count(plan)
+                            : attn_query_blocks(&plan->problem, plan->kernels->rows);
+}
+
+static int64_t rows_of_line(const flash_plan_t *plan) {
+    const int64_t parts = attn_query_blocks(&plan->problem, plan->kernels->rows);
+    return attn_round_up((plan->problem.queries - 1) / parts + 1, plan->kernels->tile);
+}
+
+/* Whether lines may be computed together: not where heads see different keys. */
+static int shares_tiles(const flash_plan_t *plan) {
+    const attn_pattern_t *pattern = plan->pattern;
+    return ATTN_SMALL || !pattern || !(rounds_of(plan) || (pattern->next && pattern->by_head));
+}
+
+/*
+ * Lines of a task: as many as have room where each has few queries, so that tiles are full. Keys and values are then
+ * read once for all of them.
+ */
+static int64_t lines_of_task(const flash_plan_t *plan, int64_t lines) {
+    const int64_t queries = plan->problem.queries;
+    const int64_t rows = has_blocks(plan) ? attn_min(part_rows(plan), queries) : queries;
+    if (!shares_tiles(plan) || rows > plan->kernels->rows / 2) return 1;
+    const int64_t most = plan->kernels->rows / rows;
+    return (lines - 1) / ((lines - 1) / most + 1) + 1;
+}
+
+/* Of a key/value head that so many lines read. */
+static int64_t task_count(const flash_plan_t *plan, int64_t lines) {
+    return parts_of_line(plan) * ((lines - 1) / lines_of_task(plan, lines) + 1);
+}
+
+/* ---- key/value heads in flight ---------------------------------------------------------------- */
+
+/*
+ * Between packing and attending all threads wait for the last; several heads at once, so that there are tasks
+ * enough in between for the wait to be short, also for one whose processor others use, and threads are busy where a
+ * head's queries are few.
+ */
+enum { TASKS_A_WORKER = 64, KEYS_IN_FLIGHT = 1 << 17 };
+
+static int64_t slot_count(const flash_plan_t *plan) {
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t workers = attn_host_workers(plan->host);
+    if (ATTN_SMALL || workers == 1 || rounds_of(plan)) return 1;
+    const int64_t tasks = task_count(plan, attn_group(problem));
+    const int64_t wanted = TASKS_A_WORKER * workers / (tasks + 1) + 1;
+    const int64_t most = KEYS_IN_FLIGHT / (problem->keys + 1) + 1;
+    return attn_min(problem->batch * problem->kv_heads, attn_min(wanted, most));
+}
+
+static void lay_out_segment(const flash_plan_t *plan, int s, slot_t *slot, attn_arena_t *arena) {
+    attn_segment_t *segment = &slot->head.segments[s];
+    segment->count = key_count(plan, s);
+    segment->panels = attn_arena_take(arena, panel_count(plan, s), panel_size(plan));
+    if (!has_values(plan))
+        slot->copies[s] = attn_arena_take(arena, segment->count,
+                                          (uint64_t)values_stride(&plan->problem) * sizeof(float));
+    if (!ATTN_SMALL && plan->pattern)
+        segment->finite = attn_arena_take(arena, panel_count(plan, s), 1);
+    if (s == FLASH_GATHERED) segment->map = plan->pattern->map;
+}
+
+static slot_t lay_out_slot(const flash_plan_t *plan, attn_arena_t *arena) {
+    const attn_problem_t *problem = &plan->problem;
+    slot_t slot = {.head = {.pattern = plan->pattern}};
+    for (int s = 0; s < segment_count(plan); s++) lay_out_segment(plan, s, &slot, arena);
+    if (rounds_of(plan) > 1)
+        slot.head.kept = attn_arena_take(arena, attn_group(problem) * problem->queries,
+                                         (uint64_t)(problem->value_dim + 2) * sizeof(float));
+    return slot;
+}
+
+static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
+    attn_arena_t scratch = {.base = NULL};
+    plan->kernels->scratch(&plan->problem, plan->pattern, &scratch);
+    arena->overflow |= scratch.overflow;
+    workspace_t space = {.scratch_size = scratch.used};
+    space.slots = attn_arena_take(arena, slot_count(plan), sizeof *space.slots);
+    for (int64_t i = 0; i < slot_count(plan); i++) {
+        const slot_t slot = lay_out_slot(plan, arena);
+        if (space.slots) space.slots[i] = slot;
+    }
+    space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
+    return space;
+}
+
+void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena) { lay_out(plan, arena); }
+
+typedef struct run {
+    const flash_plan_t *plan;
+    const attn_io_t *io;
+    workspace_t space;
+    flash_units_t units;
+    int64_t lines, panels, tasks; /* of a unit */
+    attn_range_t in_place;        /* panels of keys where they are: those of all units in flight */
+    int64_t round;                /* of buckets */
+} run_t;
+
+static run_t begin(const flash_plan_t *plan, const attn_io_t *io, flash_units_t units) {
+    const int64_t lines = attn_unit_rows(plan, units) / plan->problem.queries;
+    attn_arena_t arena = {.base = io->workspace};
+    return (run_t){.plan = plan,
+                   .io = io,
+                   .space = lay_out(plan, &arena),
+                   .units = units,
+                   .lines = lines,
+                   .tasks = task_count(plan, lines)};
+}
+
+/* ---- packing ---------------------------------------------------------------------------------- */
+
+/* Whether every row of a head's values starts on a cache line, so that no vector spans two. */
+static int is_aligned(const attn_tensor_t *value, const float *first_row) {
+    return (uintptr_t)first_row % ATTN_PIECE_ALIGNMENT == 0 &&
+           value->stride[2] * (int64_t)sizeof(float) % ATTN_PIECE_ALIGNMENT == 0;
+}
+
+/* Values are read in place where they are aligned rows of f32 with unit stride, else from a copy:
+ * copied once, they are read by every tile of queries. */
+static void choose_values(const flash_plan_t *plan, slot_t *slot, int s) {
+    const attn_head_t *head = &slot->head.head;
+    const attn_tensor_t *value = &head->io->value;
+    attn_segment_t *segment = &slot->head.segments[s];
+    segment->copy = NULL;
+    segment->values = NULL;
+    if (!value->data || has_values(plan)) return;
+    if (s == FLASH_ALL && value->dtype == ATTN_F32 && value->stride[3] == 1) {
+        segment->values = attn_row(value, head->batch, head->kv_head, 0);
+        segment->values_stride = value->stride[2];
+        if (is_aligned(value, segment->values)) return;
+    }
+    segment->values = segment->copy = slot->copies[s];
+    segment->values_stride = values_stride(&plan->problem);
+}
+
+/* Keys that some query of a unit sees by position: the first ones see the first, the last ones the last. */
+static attn_range_t seen_keys(const attn_head_t *head) {
+    const attn_problem_t *problem = head->problem;
+    attn_range_t seen = {.first = problem->keys, .last = 0};
+    for (int64_t b = 0; b < head->batches; b++) {
+        const int64_t keys = attn_keys_of(problem, head->io, head->batch + b);
+        int64_t first, last, unused;
+        attn_key_range(problem, keys, 0, &first, &unused);
+        attn_key_range(problem, keys, problem->queries - 1, &unused, &last);
+        seen.first = attn_min(seen.first, first);
+        seen.last = attn_max(seen.last, last);
+    }
+    return seen;
+}
+
+/* The panels of a unit's keys, where they are, that are packed: those that queries read, and all where scores do. */
+static attn_range_t seen_panels(const run_t *run, const attn_head_t *head) {
+    const attn_pattern_t *pattern = run->plan->pattern;
+    const attn_io_t *io = run->io;
+    const int64_t panel = run->plan->kernels->panel;
+    const int is_read = ATTN_COMPACT || !pattern || pattern->in_place || io->scores.data ||
+                        !io->value.data; /* weights alone */
+    if (!is_read) return (attn_range_t){0, 0};
+    if (io->scores.data) return (attn_range_t){0, panel_count(run->plan, FLASH_ALL)};
+    const attn_range_t keys = seen_keys(head);
+    if (keys.first >= keys.last) return (attn_range_t){0, 0};
+    return (attn_range_t){keys.first / panel, (keys.last - 1) / panel + 1};
+}
+
+static void pack_task(void *data, int64_t task, uint32_t worker) {
+    const run_t *run = data;
+    const slot_t *slot = &run->space.slots[task / run->panels];
+    const flash_head_t *head = &slot->head;
+    const int64_t in_place = run->in_place.last - run->in_place.first;
+    const int64_t number = task % run->panels;
+    const int gathered = !ATTN_SMALL && number >= in_place;
+    const int64_t panel = gathered ? number - in_place : run->in_place.first + number;
+    if (!gathered && (panel < slot->seen.first || panel >= slot->seen.last)) return;
+    run->plan->kernels->pack(&head->head, &head->segments[gathered], panel,
+                             run->space.scratch + worker * run->space.scratch_size);
+}
+
+#if ATTN_BUCKETS
+static attn_buckets_t buckets_of(const flash_head_t *head, int64_t query_head) {
+    return head->pattern->buckets(head->pattern, &head->head, query_head);
+}
+#endif
+
+/* Unit number `number` is the slot's from now on. */
+static void take_head(const run_t *run, slot_t *slot, int64_t number) {
+    flash_head_t *head = &slot->head;
+    head->head = attn_unit(run->plan, run->io, run->units, number);
+    slot->seen = seen_panels(run, &head->head);
+    for (int s = 0; s < segment_count(run->plan); s++) choose_values(run->plan, slot, s);
+#if ATTN_BUCKETS
+    if (rounds_of(run->plan))
+        head->segments[FLASH_GATHERED].map =
+            buckets_of(head, head->head.kv_head * attn_group(head->head.problem)).key_order +
+            run->round * run->plan->problem.keys;
+#endif
+}
+
+/* Units from number `first` on. */
+static void pack_heads(run_t *run, int64_t first, int64_t count) {
+    attn_range_t *all = &run->in_place;
+    for (int64_t i = 0; i < count; i++) {
+        slot_t *slot = &run->space.slots[i];
+        take_head(run, slot, first + i);
+        all->first = i ? attn_min(all->first, slot->seen.first) : slot->seen.first;
+        all->last = i ? attn_max(all->last, slot->seen.last) : slot->seen.last;
+    }
+    run->panels = all->last - all->first;
+    if (segment_count(run->plan) > 1) run->panels += panel_count(run->plan, FLASH_GATHERED);
+    if (run->panels) attn_host_parallel_for(run->plan->host, count * run->panels, pack_task, run);
+}
+
+/* ---- attending -------------------------------------------------------------------------------- */
+
+/* Queries from `from` on, as many as are in one part of a block. */
+static attn_queries_t part_of(const flash_plan_t *plan, const attn_head_t *head, int64_t from) {
+    const int64_t block = plan->pattern->block, rows = part_rows(plan);
+    const int64_t in_block = (from + rows_before(plan, head)) % block;
+    const int64_t end = attn_min((in_block / rows + 1) * rows, block);
+    return (attn_queries_t){.first = from,
+                            .count = attn_min(plan->problem.queries - from, end - in_block)};
+}
+
+/* Part number `part` of a line, where there are blocks: it may have no queries. */
+static attn_queries_t part_of_blocks(const flash_plan_t *plan, const attn_head_t *head,
+                                     int64_t part) {
+    const int64_t parts = part_count(plan), block = plan->pattern->block, rows = part_rows(plan);
+    const int64_t in_block = part % parts * rows;
+    const int64_t start = part / parts * block + in_block - rows_before(plan, head);
+    if (in_block >= block || start + rows <= 0 || start >= plan->problem.queries)
+        return (attn_queries_t){.count = 0};
+    return part_of(plan, head, attn_max(start, 0));
+}
+
+static attn_queries_t part_of_line(const flash_plan_t *plan, const attn_head_t *head,
+                                   int64_t part) {
+    const int64_t rows = rows_of_line(plan), left = plan->problem.queries - part * rows;
+    if (has_blocks(plan)) return part_of_blocks(plan, head, part);
+    return (attn_queries_t){.first = part * rows, .count = attn_min(left, rows)};
+}
+
+/* Task number `task` of a unit: it may have no queries. */
+static attn_queries_t queries_of(const run_t *run, const attn_head_t *head, int64_t task) {
+    const int64_t parts = parts_of_line(run->plan), lines = lines_of_task(run->plan, run->lines);
+    const int64_t line = task / parts * lines;
+    attn_queries_t queries = part_of_line(run->plan, head, task % parts);
+    queries.head = head->kv_head * attn_group(head->problem) + line;
+    queries.lines = attn_min(lines, run->lines - line);
+    return queries;
+}
+
+/* Queries by their numbers in the round's order. */
+static void attend_round(const run_t *run, const flash_head_t *head, attn_queries_t queries) {
+#if ATTN_BUCKETS
+    queries.round = run->round;
+    queries.order =
+        buckets_of(head, queries.head).query_order + run->round * run->plan->problem.queries;
+#endif
+    run->plan->kernels->attend(head, &queries);
+}
+
+/* All scores of the queries. */
+static void write_scores(const run_t *run, const flash_head_t *head,
+                         const attn_queries_t *queries) {
+    float *rows[WALK_ROWS];
+    for (int64_t i = 0; i < attn_row_count(queries); i++) {
+        const attn_place_t at = attn_place_of(&head->head, queries, i);
+        rows[i] = attn_row(&run->io->scores, at.batch, at.head, at.query);
+    }
+    run->plan->kernels->scores(head, queries, run->plan->problem.scores, rows);
+}
+
+/* Of each head those queries first that see most, as small tasks at the end leave no thread waiting for long: the
+ * last under a causal mask, else those of a pattern that lets its first queries see all. */
+static void attend_task(void *data, int64_t number, uint32_t worker) {
+    const run_t *run = data;
+    const flash_plan_t *plan = run->plan;
+    const flash_head_t *head = &run->space.slots[number / run->tasks].head;
+    const int64_t task = number % run->tasks;
+    const int is_causal = plan->problem.causal != ATTN_CAUSAL_NONE;
+    attn_queries_t queries = queries_of(run, &head->head, is_causal ? run->tasks - 1 - task : task);
+    if (!ATTN_SMALL && queries.count <= 0) return;
+    queries.scratch = run->space.scratch + worker * run->space.scratch_size;
+    if (rounds_of(plan))
+        attend_round(run, head, queries);
+    else
+        plan->kernels->attend(head, &queries);
+    if (ATTN_SMALL || !run->io->scores.data || run->round + 1 < rounds_of(plan)) return;
+    write_scores(run, head, &queries);
+}
+
+void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io) {
+    const flash_units_t units = attn_units_of(plan, io);
+    const int64_t heads = attn_unit_count(plan, units), slots = slot_count(plan);
+    const int64_t rounds = attn_max(1, rounds_of(plan));
+    run_t run = begin(plan, io, units);
+    for (int64_t first = 0; first < heads; first += slots)
+        for (run.round = 0; run.round < rounds; run.round++) {
+            const int64_t count = attn_min(slots, heads - first);
+            pack_heads(&run, first, count);
+            attn_host_parallel_for(plan->host, count * run.tasks, attend_task, &run);
+        }
+}
+
+static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_t *io,
+                                 int64_t batch, int64_t head, int64_t first, int64_t count,
+                                 float *rows, int64_t row_stride, attn_error_t *error) {
+    const flash_plan_t *plan = (const flash_plan_t *)base;
+    attn_io_t keys_only = attn_io_copy(io);
+    keys_only.value.data = NULL;
+    run_t run = begin(plan, &keys_only, attn_single_units());
+    (void)error;
+    const attn_problem_t *problem = &plan->problem;
+    const flash_head_t *slot = &run.space.slots->head;
+    pack_heads(&run, batch * problem->kv_heads + head / attn_group(problem), 1);
+    for (int64_t done = 0; done < count;) {
+        attn_queries_t queries = {.first = first + done, .count = plan->kernels->rows};
+        if (has_blocks(plan)) queries = part_of(plan, &slot->head, first + done);
+        float *to[WALK_ROWS];
+        queries.head = head;
+        queries.lines = 1;
+        queries.count = attn_min(queries.count, count - done);
+        queries.scratch = run.space.scratch;
+        for (int64_t i = 0; i < queries.count; i++) to[i] = rows + (done + i) * row_stride;
+        plan->kernels->scores(slot, &queries, ATTN_SCORES_WEIGHTS, to);
+        done += queries.count;
+    }
+    return ATTN_OK;
+}
+
+const attn_ext_weights_t attn_flash_weights = {.struct_size = sizeof attn_flash_weights,
+                                               .rows = weight_rows};

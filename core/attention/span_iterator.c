@@ -1,0 +1,69 @@
+/* Runs of keys, in order. */
+#include "attention/span_iterator.h"
+
+/* Widen a range to one that has all keys of both. */
+static void unite(attn_range_t *range, attn_range_t other) {
+    if (other.first >= other.last) return;
+    if (range->first >= range->last || other.first < range->first) range->first = other.first;
+    if (other.last > range->last) range->last = other.last;
+}
+
+void attn_walk_begin(flash_walk_t *walk, const attn_pattern_t *pattern, const attn_head_t *head,
+                     const attn_queries_t *queries, int64_t tile) {
+    const attn_problem_t *problem = head->problem;
+    const int64_t count = attn_row_count(queries);
+    walk->pattern = pattern;
+    walk->head = head;
+    walk->queries = queries;
+    walk->at = (flash_place_t){.run = {.range = -1}};
+    for (int32_t k = 0; k < pattern->ranges; k++) walk->seen[k] = (attn_range_t){0, 0};
+    for (int64_t t = 0, i = 0; i < count; t++) {
+        attn_range_t seen[ATTN_MOST_RANGES];
+        for (int32_t k = 0; k < pattern->ranges; k++) walk->tiles[k][t] = (attn_range_t){0, 0};
+        for (const int64_t end = i + tile; i < end; i++) {
+            if (i < count) {
+                const attn_place_t at = attn_place_of(head, queries, i);
+                pattern->see(pattern, problem, attn_keys_of(problem, head->io, at.batch), at.query,
+                             seen);
+            }
+            for (int32_t k = 0; k < pattern->ranges; k++) {
+                walk->rows[k][i] = seen[k];
+                unite(&walk->tiles[k][t], seen[k]);
+            }
+        }
+        for (int32_t k = 0; k < pattern->ranges; k++) unite(&walk->seen[k], walk->tiles[k][t]);
+    }
+}
+
+/* The run behind walk->at.run; 0 behind the last. */
+static int next(flash_walk_t *walk) {
+    const attn_pattern_t *pattern = walk->pattern;
+    attn_run_t *run = &walk->at.run;
+    if (pattern->next) return pattern->next(pattern, walk->head, walk->queries, run);
+    while (run->range + 1 < pattern->ranges) {
+        const int32_t range = run->range + 1;
+        const attn_range_t seen = walk->seen[range];
+        *run = (attn_run_t){.first = seen.first, .last = seen.last, .range = range};
+        if (seen.first < seen.last) return 1;
+    }
+    return 0;
+}
+
+int attn_walk_take(flash_walk_t *walk, attn_run_t *runs, int most, int64_t room, int64_t panel) {
+    flash_place_t *at = &walk->at;
+    int count = 0;
+    while (count < most && room > 0) {
+        if (at->done >= at->run.last) {
+            if (!next(walk)) break;
+            at->done = at->run.first;
+        }
+        attn_run_t *run = &runs[count++];
+        *run = at->run;
+        run->first = at->done;
+        const int64_t base = run->first - run->first % panel;
+        if (run->last - base > room) run->last = base + room;
+        at->done = run->last;
+        room -= (run->last - base + panel - 1) / panel * panel;
+    }
+    return count;
+}

@@ -1,0 +1,281 @@
+/*
+ * attention/tile_io.h: a task's way from tensors to the tiles of online_softmax.h and back.
+ */
+#ifndef ATTN_ATTENTION_TILE_IO_H
+#define ATTN_ATTENTION_TILE_IO_H
+
+#include "attention/online_softmax.h"
+#include "gemm/product.h"
+#include "simd/convert.h"
+
+/* What a task works in. */
+typedef struct flash_scratch {
+    flash_tile_t *tiles;
+    float *queries; /* [tiles][dim][TILE_ROWS] */
+    float *out;     /* [tiles][TILE_ROWS][out_stride] */
+    float *scores;  /* [TILE_ROWS][FLASH_KEYS], one tile's at a time */
+    float *rows; /* [PANEL or TILE_ROWS][dim]: of other types or places, before they are packed */
+    select_space_t select;
+    int64_t out_stride;
+} flash_scratch_t;
+
+/* `top`: keys that each row chooses; 0: it sees all. */
+ATTN_SMALL_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, int64_t top,
+                                              int64_t tiles, attn_arena_t *arena) {
+    const int64_t rows = tiles * TILE_ROWS;
+    flash_scratch_t scratch = {.out_stride = tile_round_up(problem->value_dim, VF_LANES)};
+    scratch.tiles = attn_arena_take(arena, tiles, sizeof(flash_tile_t));
+    scratch.queries = attn_arena_take(arena, problem->dim, (uint64_t)rows * sizeof(float));
+    scratch.out = attn_arena_take(arena, scratch.out_stride, (uint64_t)rows * sizeof(float));
+    scratch.scores = attn_arena_take(arena, TILE_ROWS * FLASH_KEYS, sizeof(float));
+    scratch.rows = attn_arena_take(arena, problem->dim, tile_max(PANEL, TILE_ROWS) * sizeof(float));
+    scratch.select = select_lay_out(problem->keys, top, rows, arena);
+    return scratch;
+}
+
+/* Element `index` of a tensor as an address. */
+ATTN_INLINE const void *flash_at(const attn_tensor_t *tensor, int64_t index) {
+    return (const char *)tensor->data + index * attn_dtype_size(tensor->dtype);
+}
+
+/* The scale of token `row` of key or value; 1 where there is none. */
+ATTN_INLINE float flash_token_scale(const attn_tensor_t *scales, const attn_head_t *head,
+                                    int64_t row) {
+    return scales->data ? *attn_row(scales, head->batch, head->kv_head, row) : 1.0f;
+}
+
+/* Ask for a row of a tensor that is read soon. */
+ATTN_INLINE void flash_fetch_row(const attn_tensor_t *tensor, int64_t at) {
+    const int64_t bytes = tensor->shape[3] * attn_dtype_size(tensor->dtype);
+    const uintptr_t row = (uintptr_t)flash_at(tensor, at);
+    for (int64_t byte = 0; byte < bytes; byte += 64) vf_prefetch(row + (uintptr_t)byte);
+}
+
+/* The same for a head's keys or values, all at once: `count` of a list from number `first` on; NULL: of all rows. */
+ATTN_INLINE void flash_fetch(const attn_tensor_t *tensor, const attn_head_t *head,
+                             const int64_t *rows, int64_t first, int64_t count) {
+    for (int64_t j = first; PRODUCT_FETCHES && j < first + count; j++)
+        flash_fetch_row(tensor,
+                        attn_offset(tensor, head->batch, head->kv_head, rows ? rows[j] : j));
+}
+
+/* And for queries. */
+ATTN_INLINE void flash_fetch_queries(const attn_head_t *head, const attn_queries_t *queries) {
+    const attn_tensor_t *query = &head->io->query;
+    for (int64_t i = 0; PRODUCT_FETCHES && i < attn_row_count(queries); i++) {
+        const attn_place_t at = flash_place_of(head, queries, i);
+        flash_fetch_row(query, attn_offset(query, at.batch, at.head, at.query));
+    }
+}
+
+/** Pack panel number `panel` of a segment of the head, and copy its values in f32 where they are wanted.
+ * `rows` has room for PANEL rows. */
+ATTN_SMALL_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment,
+                                int64_t panel, float *rows) {
+    const attn_problem_t *problem = head->problem;
+    const attn_tensor_t *key = &head->io->key, *value = &head->io->value;
+    const int64_t dim = problem->dim, value_dim = problem->value_dim;
+    const int64_t first = panel * PANEL, count = tile_min(PANEL, segment->count - first);
+    const int64_t *map = ATTN_SMALL ? NULL : segment->map;
+    float *packed = segment->panels + first * dim;
+    flash_fetch(key, head, map, first, count);
+    if (value->data) flash_fetch(value, head, map, first, count);
+    if (!map && key->dtype == ATTN_F32) {
+        tile_pack(packed, PANEL, count, dim, attn_row(key, head->batch, head->kv_head, first),
+                  key->stride[2], key->stride[3], 1.0f);
+    } else {
+        for (int64_t j = 0; j < count; j++) {
+            const int64_t at = map ? map[first + j] : first + j;
+            convert_row(rows + j * dim,
+                        flash_at(key, attn_offset(key, head->batch, head->kv_head, at)), key->dtype,
+                        key->stride[3], dim, flash_token_scale(&head->io->key_scales, head, at));
+        }
+        tile_pack(packed, PANEL, count, dim, rows, dim, 1, 1.0f);
+    }
+    for (int64_t j = first; segment->copy && j < first + count; j++) {
+        const int64_t at = map ? map[j] : j;
+        convert_row(segment->copy + j * segment->values_stride,
+                    flash_at(value, attn_offset(value, head->batch, head->kv_head, at)),
+                    value->dtype, value->stride[3], value_dim,
+                    flash_token_scale(&head->io->value_scales, head, at));
+    }
+    if (!ATTN_SMALL && segment->finite)
+        segment->finite[panel] =
+            !segment->values || tile_all_finite(segment->values + first * segment->values_stride,
+                                                segment->values_stride, count, value_dim);
+}
+
+/* In base 4; 0: none. A cap that is denormal is the least normal number: logits are 0 under both, but for 2^-126, and
+ * no cap is 0 where processors take denormals for zero. */
+ATTN_INLINE float flash_softcap_of(const attn_problem_t *problem) {
+    if (!attn_has_softcap(problem)) return 0.0f;
+    const float cap = problem->softcap * ATTN_LOG4_E;
+    return cap > FLT_MIN ? cap : FLT_MIN;
+}
+
+/* What changes the logits of a query. */
+ATTN_SHARED_SMALL_STEP flash_mods_t flash_mods_of(const attn_head_t *head, attn_place_t at) {
+    const attn_problem_t *problem = head->problem;
+    const attn_io_t *io = head->io;
+    const attn_tensor_t *bias = &io->bias, *mask = &io->mask;
+    flash_mods_t mods = {
+        .softcap = flash_softcap_of(problem),
+        .position = attn_query_position(problem, attn_keys_of(problem, io, at.batch), at.query),
+        .has_offsets = (problem->inputs & FLASH_OFFSETS) != 0,
+    };
+    if (problem->inputs & ATTN_INPUT_SLOPES)
+        mods.slope = ((const float *)io->slopes.data)[at.head * io->slopes.stride[1]];
+    if (problem->inputs & ATTN_INPUT_BIAS) {
+        mods.bias =
+            (const float *)bias->data + attn_broadcast_offset(bias, at.batch, at.head, at.query);
+        mods.bias_key = bias->stride[3];
+    }
+    if (problem->inputs & ATTN_INPUT_MASK) {
+        mods.mask =
+            (const uint8_t *)mask->data + attn_broadcast_offset(mask, at.batch, at.head, at.query);
+        mods.mask_key = mask->stride[3];
+    }
+    return mods;
+}
+
+/* The sink of a query head, base 4; -inf without one. */
+ATTN_INLINE float flash_sink_of(const attn_head_t *head, int64_t query_head) {
+    const attn_tensor_t *sinks = &head->io->sinks;
+    if (!(head->problem->inputs & ATTN_INPUT_SINKS)) return -INFINITY;
+    return ((const float *)sinks->data)[query_head * sinks->stride[1]] * ATTN_LOG4_E;
+}
+
+/* A query in f32, times `factor`. */
+ATTN_SMALL_STEP void flash_read_query(const attn_head_t *head, attn_place_t at, float *to,
+                                      float factor) {
+    const attn_tensor_t *query = &head->io->query;
+    convert_row(to, flash_at(query, attn_offset(query, at.batch, at.head, at.query)), query->dtype,
+                query->stride[3], head->problem->dim, factor);
+}
+
+/** The tile's rows are these from number `done` on; which they are, and what changes their logits. */
+ATTN_SMALL_STEP void flash_set_queries(flash_tile_t *tile, const attn_head_t *head,
+                                       const attn_queries_t *queries, int64_t done) {
+    const attn_problem_t *problem = head->problem;
+    tile->rows = tile_min(TILE_ROWS, attn_row_count(queries) - done);
+    tile->dim = problem->dim;
+    tile->value_dim = problem->value_dim;
+    tile->softcap = flash_softcap_of(problem);
+    tile->offsets = problem->inputs & FLASH_OFFSETS;
+    for (int64_t r = 0; r < TILE_ROWS; r++) {
+        tile->places[r] = flash_place_of(head, queries, done + tile_min(r, tile->rows - 1));
+        if (tile->offsets) tile->mods[r] = flash_mods_of(head, tile->places[r]);
+    }
+}
+
+/* Whether a tile's queries stand one behind the other in memory, in f32. */
+ATTN_INLINE int flash_follow(const attn_head_t *head, const attn_queries_t *queries,
+                             const flash_tile_t *tile) {
+    const attn_place_t *first = &tile->places[0], *last = &tile->places[TILE_ROWS - 1];
+    return head->io->query.dtype == ATTN_F32 && first->head == last->head &&
+           first->batch == last->batch && !(ATTN_BUCKETS && flash_order(queries));
+}
+
+/**
+ * Set up tiles with packed queries, which see nothing yet; returns how many. Without output the
+ * tiles only find their normaliser.
+ */
+ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *queries,
+                                      const flash_scratch_t *scratch, int with_output) {
+    const attn_problem_t *problem = head->problem;
+    const attn_tensor_t *query = &head->io->query;
+    const int64_t tiles = (attn_row_count(queries) + TILE_ROWS - 1) / TILE_ROWS;
+    const float factor = head->scale * ATTN_LOG4_E;
+    flash_fetch_queries(head, queries);
+    for (int64_t t = 0; t < tiles; t++) {
+        flash_tile_t *tile = &scratch->tiles[t];
+        const int64_t done = t * TILE_ROWS;
+        float *packed = scratch->queries + done * problem->dim;
+        flash_set_queries(tile, head, queries, done);
+        tile->query = packed;
+        tile->out = with_output ? scratch->out + done * scratch->out_stride : NULL;
+        tile->out_stride = scratch->out_stride;
+        tile->scores = scratch->scores;
+        tile->select = select_begin(&scratch->select, done);
+        if (ATTN_BUCKETS) tile->buckets = NULL;
+        for (int r = 0; r < TILE_ROWS; r++) tile->first[r] = tile->last[r] = 0;
+        flash_begin(tile);
+        for (int r = 0; r < TILE_ROWS; r++)
+            flash_sink(tile, r, flash_sink_of(head, tile->places[r].head));
+        if (flash_follow(head, queries, tile)) {
+            const attn_place_t first = tile->places[0];
+            tile_pack(packed, TILE_ROWS, tile->rows, problem->dim,
+                      attn_row(query, first.batch, first.head, first.query), query->stride[2],
+                      query->stride[3], factor);
+            continue;
+        }
+        for (int64_t r = 0; r < tile->rows; r++)
+            flash_read_query(head, tile->places[r], scratch->rows + r * problem->dim, factor);
+        tile_pack(packed, TILE_ROWS, tile->rows, problem->dim, scratch->rows, problem->dim, 1,
+                  1.0f);
+    }
+    return tiles;
+}
+
+/** Let each row of the tiles see the range of keys that the problem's rules leave it. */
+ATTN_SMALL_STEP void flash_see_all(const attn_head_t *head, flash_tile_t *tiles, int64_t count) {
+    const attn_problem_t *problem = head->problem;
+    for (flash_tile_t *tile = tiles; tile < tiles + count; tile++)
+        for (int r = 0; r < TILE_ROWS; r++)
+            attn_key_range(problem, attn_keys_of(problem, head->io, tile->places[r].batch),
+                           tile->places[r].query, &tile->first[r], &tile->last[r]);
+}
+
+/** Let them see all keys, whatever the rules are: for logits before masking. */
+ATTN_SMALL_STEP void flash_see_hidden(flash_tile_t *tiles, int64_t count, int64_t keys) {
+    for (int64_t t = 0; t < count; t++)
+        for (int r = 0; r < TILE_ROWS; r++) tiles[t].first[r] = 0, tiles[t].last[r] = keys;
+}
+
+/** The score of a key that a row does not see. */
+ATTN_SMALL_STEP void flash_fill(float *const *rows, int64_t count, int64_t keys, float value) {
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < keys; j++) rows[i][j] = value;
+}
+
+/** Write a row from its O, M and L: the output O / L, zeros where it saw no key, and its lse where that is wanted. */
+ATTN_SMALL_STEP void flash_write(const attn_head_t *head, attn_place_t at, const float *values,
+                                 float max, float sum) {
+    const attn_tensor_t *out = &head->io->out, *lse = &head->io->lse;
+    const int64_t to = attn_offset(out, at.batch, at.head, at.query);
+    convert_back((char *)out->data + to * attn_dtype_size(out->dtype), out->dtype, out->stride[3],
+                 values, head->problem->value_dim, flash_normaliser(sum));
+    if (lse->data) *attn_row(lse, at.batch, at.head, at.query) = flash_lse(max, sum);
+}
+
+/** Keep the rows' M, L and O until the next round of buckets, and take them up there; `kept`: of all queries of
+ * the head. */
+ATTN_SMALL_STEP void flash_keep(const flash_tile_t *tile, float *kept) {
+    for (int r = 0; r < tile->rows; r++) {
+        float *to = kept + tile->places[r].query * (tile->value_dim + 2);
+        to[0] = tile->max[r], to[1] = flash_sum(tile, r);
+        for (int64_t c = 0; c < tile->value_dim; c++)
+            to[2 + c] = tile->out[r * tile->out_stride + c];
+    }
+}
+
+ATTN_SMALL_STEP void flash_resume(flash_tile_t *tile, const float *kept) {
+    for (int r = 0; r < tile->rows; r++) {
+        const float *from = kept + tile->places[r].query * (tile->value_dim + 2);
+        vf_store(tile->sums[r], vf_zero());
+        tile->max[r] = from[0], tile->sums[r][0] = from[1];
+        for (int64_t c = 0; c < tile->value_dim; c++)
+            tile->out[r * tile->out_stride + c] = from[2 + c];
+    }
+}
+
+/** Write the tiles' output, and lse where it is wanted. */
+ATTN_SMALL_STEP void flash_finish(const attn_head_t *head, const flash_tile_t *tiles,
+                                  int64_t count) {
+    for (const flash_tile_t *tile = tiles; tile < tiles + count; tile++)
+        for (int r = 0; r < tile->rows; r++)
+            flash_write(head, tile->places[r], tile->out + r * tile->out_stride, tile->max[r],
+                        flash_sum(tile, r));
+}
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * attention/units.h: the keys and values that a run reads once. Heads or batches whose keys and values are the same memory
+ * (stride 0) are one unit, and all their queries are its rows.
+ */
+#ifndef ATTN_ATTENTION_UNITS_H
+#define ATTN_ATTENTION_UNITS_H
+
+#include "attention/plan.h"
+
+/* What a unit has of the problem's batches and key/value heads: one, or all. */
+typedef struct flash_units {
+    int64_t batches, kv_heads;
+} flash_units_t;
+
+/** Every head by itself. */
+static inline flash_units_t attn_single_units(void) { return (flash_units_t){1, 1}; }
+
+/* Whether a tensor, where it is there, is the same along an axis. */
+static inline int attn_is_same(const attn_tensor_t *tensor, int axis) {
+    return !tensor->data || tensor->stride[axis] == 0;
+}
+
+static inline int attn_are_same(const attn_io_t *io, int axis) {
+    return attn_is_same(&io->key, axis) && attn_is_same(&io->value, axis) &&
+           attn_is_same(&io->key_scales, axis) && attn_is_same(&io->value_scales, axis);
+}
+
+/** The units of a run. What a pattern chooses by a head's keys is that head's, and so is what integers are scaled by; a
+ * pattern's runs are of sequences of one length. */
+static inline flash_units_t attn_units_of(const flash_plan_t *plan, const attn_io_t *io) {
+    const attn_pattern_t *pattern = plan->pattern;
+    flash_units_t units = attn_single_units();
+    if (ATTN_SMALL || (!plan->decode && plan->kernels->panel_bytes)) return units;
+    if (pattern && ((pattern->next && pattern->by_head) || (ATTN_BUCKETS && pattern->rounds)))
+        return units;
+    if (attn_are_same(io, 0) && !(pattern && (plan->problem.inputs & ATTN_INPUT_KV_LENGTHS)))
+        units.batches = plan->problem.batch;
+    if (attn_are_same(io, 1)) units.kv_heads = plan->problem.kv_heads;
+    return units;
+}
+
+static inline int64_t attn_unit_count(const flash_plan_t *plan, flash_units_t units) {
+    return plan->problem.batch / units.batches * (plan->problem.kv_heads / units.kv_heads);
+}
+
+/** Unit number `index`. */
+static inline attn_head_t attn_unit(const flash_plan_t *plan, const attn_io_t *io,
+                                    flash_units_t units, int64_t index) {
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t heads = problem->kv_heads / units.kv_heads;
+    return (attn_head_t){
+        .problem = problem,
+        .io = io,
+        .batch = index / heads,
+        .kv_head = index % heads,
+        .batches = units.batches,
+        .heads = attn_group(problem) * units.kv_heads,
+        .scale = plan->scale,
+        .integers = plan->integers,
+    };
+}
+
+/** Rows of each unit. */
+static inline int64_t attn_unit_rows(const flash_plan_t *plan, flash_units_t units) {
+    return units.batches * units.kv_heads * attn_group(&plan->problem) * plan->problem.queries;
+}
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * gemm/dots.h: the register tile (tile.h) in integers, for products of quantised numbers.
+ *
+ * A number is a scale, which it shares with the others of its column, times an integer of `bytes` bytes
+ * (a constant, so that the compiler makes a kernel of each). A word of 32 bits holds `4 / bytes`
+ * consecutive terms of a dot product, the first in the low bits; what follows is a tile of words as
+ * tile.h's is of floats. Sums are exact: levels (quantise_level()) keep them within 32 bits.
+ *
+ * Products of bytes take unsigned ones on one side: queries are moved up by 128, and what that
+ * adds, 128 times a key's sum, is what the sums of its column begin below zero with.
+ */
+#ifndef ATTN_GEMM_DOTS_H
+#define ATTN_GEMM_DOTS_H
+
+#include "gemm/tile.h"
+
+/* Added to a number below 2^22 in size, the sum's low bits are that number rounded to nearest even. */
+#define DOTS_ROUND 0x1.8p23f
+
+ATTN_INLINE int64_t dots_words(int bytes, int64_t terms) { return (terms * bytes + 3) / 4; }
+
+ATTN_INLINE vi dots_add(int bytes, vi sum, vi rows, vi columns) {
+#if VI_HAS_DOT8
+    if (bytes == 1) return vi_dot8(sum, rows, columns);
+#endif
+    (void)bytes;
+    return vi_dot16(sum, rows, columns);
+}
+
+/* The low bits of rounded numbers side by side, as whole numbers of `bytes` bytes. */
+ATTN_INLINE void dots_store(int bytes, void *to, vf rounded) {
+#if VI_HAS_DOT8
+    if (bytes == 1) {
+        vf_store_low8(to, rounded);
+        return;
+    }
+#endif
+    (void)bytes;
+    vf_store_low16(to, rounded);
+}
+
+ATTN_INLINE vi dots_broadcast(const void *word) {
+    int32_t bits;
+    __builtin_memcpy(&bits, word, sizeof bits);
+    return vi_set1(bits);
+}
+
+/* Rows at a time. A product and its sum are two instructions where they are not one, and take a register more than a
+ * multiply-add, which a tile of relaxed SIMD does not leave. */
+#if defined(__wasm_relaxed_simd__)
+enum { DOTS_ROWS = TILE_ROWS / 2 };
+#else
+enum { DOTS_ROWS = TILE_ROWS };
+#endif
+_Static_assert(TILE_ROWS % DOTS_ROWS == 0, "all rows are multiplied");
+
+/* dots_product() for DOTS_ROWS rows. */
+ATTN_INLINE void dots_product_rows_(int bytes, int64_t words, const char *restrict rows,
+                                    int64_t word_step, int64_t row_step,
+                                    const int32_t *restrict columns,
+                                    vi sums[DOTS_ROWS][TILE_VECTORS]) {
+    ATTN_UNROLL_4
+    for (int64_t g = 0; g < words; g++) {
+        vi column[TILE_VECTORS];
+        ATTN_UNROLL
+        for (int v = 0; v < TILE_VECTORS; v++)
+            column[v] = vi_load(columns + g * PANEL + v * VF_LANES);
+        ATTN_UNROLL
+        for (int r = 0; r < DOTS_ROWS; r++) {
+            const vi row = dots_broadcast(rows + g * word_step + r * row_step);
+            ATTN_UNROLL
+            for (int v = 0; v < TILE_VECTORS; v++)
+                sums[r][v] = dots_add(bytes, sums[r][v], row, column[v]);
+        }
+    }
+}
+
+/**
+ * sums[r][v] += the dot products of TILE_ROWS rows with TILE_VECTORS vectors of columns over `words`
+ * words: word g of row r at rows + g*word_step + r*row_step bytes, of the columns at
+ * columns + g*PANEL.
+ */
+ATTN_INLINE void dots_product(int bytes, int64_t words, const char *restrict rows,
+                              int64_t word_step, int64_t row_step, const int32_t *restrict columns,
+                              vi sums[TILE_ROWS][TILE_VECTORS]) {
+    ATTN_UNROLL
+    for (int r = 0; r < TILE_ROWS; r += DOTS_ROWS)
+        dots_product_rows_(bytes, words, rows + r * row_step, word_step, row_step, columns,
+                           sums + r);
+}
+
+/** A panel's columns: their words, scales, and what their sums begin with. */
+typedef struct dots_columns {
+    const int32_t *words; /* [words][PANEL] */
+    const float *scales;
+    const int32_t *starts; /* NULL: zero */
+} dots_columns_t;
+
+/** scores[r*stride + j] = shift[r] + scales[r] * columns.scales[j] * the dot product of row r, whose words
+ * are at rows[g*row_words + r], with column j. */
+ATTN_INLINE void dots_scores(int bytes, int64_t words, const int32_t *rows, int64_t row_words,
+                             const float *scales, const float *shift, const dots_columns_t *columns,
+                             float *restrict scores, int64_t stride) {
+    vi sums[TILE_ROWS][TILE_VECTORS];
+    ATTN_UNROLL
+    for (int r = 0; r < TILE_ROWS; r++) {
+        ATTN_UNROLL
+        for (int v = 0; v < TILE_VECTORS; v++)
+            sums[r][v] = bytes == 1 ? vi_load(columns->starts + v * VF_LANES) : vi_zero();
+    }
+    dots_product(bytes, words, (const char *)rows, 4 * row_words, 4, columns->words, sums);
+    ATTN_UNROLL
+    for (int v = 0; v < TILE_VECTORS; v++) {
+        const vf scale = vf_load(columns->scales + v * VF_LANES);
+        ATTN_UNROLL
+        for (int r = 0; r < TILE_ROWS; r++)
+            vf_store(scores + r * stride + v * VF_LANES,
+                     vf_mul_add(vi_to_vf(sums[r][v]), vf_mul(vf_set1(scales[r]), scale),
+                                vf_set1(shift[r])));
+    }
+}
+
+/** out[r][c] = rescale[r]*out[r][c] + scales[r] * columns.scales[c] * the dot product of row r, whose words
+ * are at rows + r*row_step bytes, with column c, for the `count` columns of a panel that are there, up to
+ * whole vectors. */
+ATTN_INLINE void dots_accumulate(int bytes, int64_t words, const char *rows, int64_t row_step,
+                                 const float *scales, const float *rescale,
+                                 const dots_columns_t *columns, float *restrict out,
+                                 int64_t out_stride, int64_t count) {
+    vi sums[TILE_ROWS][TILE_VECTORS];
+    ATTN_UNROLL
+    for (int r = 0; r < TILE_ROWS; r++) {
+        ATTN_UNROLL
+        for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = vi_zero();
+    }
+    dots_product(bytes, words, rows, 4, row_step, columns->words, sums);
+    ATTN_UNROLL
+    for (int v = 0; v < TILE_VECTORS; v++) {
+        if (v * VF_LANES >= count) continue;
+        const vf scale = vf_load(columns->scales + v * VF_LANES);
+        ATTN_UNROLL
+        for (int r = 0; r < TILE_ROWS; r++) {
+            float *sum = out + r * out_stride + v * VF_LANES;
+            const vf old = vf_mul(vf_set1(rescale[r]), vf_load(sum));
+            vf_store(sum, vf_mul_add(vi_to_vf(sums[r][v]), vf_mul(vf_set1(scales[r]), scale), old));
+        }
+    }
+}
+
+#endif
