@@ -3,6 +3,7 @@ import { compute } from "./job.js";
 import { readChecked } from "./options.js";
 import { problemOf, readInputs } from "./rules.js";
 import { planSizes } from "./shape.js";
+import { encode } from "./text.js";
 
 /** The options of plan(). */
 export const PLANNED = [...PLAN, ...MODE, "inputs"];
@@ -98,5 +99,5 @@ export function makeFor(session, { backend, numbers, params }, name, ...more) {
 
 /** Texts one after the other, each ended by a zero. */
 export function texts(...list) {
-    return new TextEncoder().encode(list.map((text) => `${text}\0`).join(""));
+    return encode(list.map((text) => `${text}\0`).join(""));
 }

@@ -5,6 +5,7 @@ import { Heap } from "./heap.js";
 import { instantiate } from "./loader.js";
 import { makeOwnModule } from "./own-module.js";
 import { Session } from "./session.js";
+import { decode, encode } from "./text.js";
 
 /* Literal, so that bundlers see it and carry the file along. */
 const file = () => new URL("../dist/libattn.data.wasm", import.meta.url);
@@ -21,7 +22,7 @@ export function makeData(readUrl) {
             if (checkInteger(dim, "dim") < 2) {
                 throw new AttnError("ATTN_ERROR_SHAPE", `dim is ${dim}, must be at least 2`);
             }
-            return embed(await load(), new TextEncoder().encode(text), dim);
+            return embed(await load(), encode(text), dim);
         },
 
         async readNpy(bytes) {
@@ -51,10 +52,9 @@ function embed({ session }, bytes, dim) {
 
 /** The pieces of a UTF-8 text between start and end, start and end, ... */
 function cut(bytes, bounds) {
-    const decoder = new TextDecoder();
     const pieces = [];
     for (let i = 0; i < bounds.length; i += 2) {
-        pieces.push(decoder.decode(bytes.subarray(bounds[i], bounds[i + 1])));
+        pieces.push(decode(bytes.subarray(bounds[i], bounds[i + 1])));
     }
     return pieces;
 }

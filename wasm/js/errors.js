@@ -26,12 +26,12 @@ export class AttnError extends Error {
 }
 
 /** A file of this package did not load: bundlers leave such behind. `way`: what else there is to do. */
-export function notLoaded(cause, way = "import libattn/inline") {
+export function notLoaded(cause, way) {
     const { input = "", message } = cause; // Node's error of a URL without a base has it
     const advice =
         cause instanceof ReferenceError
-            ? "this host has none"
-            : `if bundled, make libattn external or ${way}`;
+            ? ["this host has none", way].filter(Boolean).join(": ")
+            : `if bundled, make libattn external or ${way ?? "import libattn/inline"}`;
     return new AttnError("ATTN_ERROR_LOAD", `${message} ${input} (${advice})`, { cause });
 }
 

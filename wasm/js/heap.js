@@ -10,8 +10,7 @@ import { isTensor } from "./check.js";
 import { FULL } from "./edition.js";
 import { INTERFACE } from "./engine.js";
 import { AttnError, noMemory, store } from "./errors.js";
-
-const decoder = new TextDecoder();
+import { decode } from "./text.js";
 
 export class SmallHeap {
     c;
@@ -80,7 +79,7 @@ export class SmallHeap {
 
     #read(address) {
         const bytes = new Uint8Array(this.memory, address);
-        return decoder.decode(bytes.slice(0, bytes.indexOf(0)));
+        return decode(bytes.slice(0, bytes.indexOf(0)));
     }
 }
 

@@ -1,8 +1,8 @@
 /* The experiments from the side that computes, an instance of the module in a worker: labs-run.js asks it. */
 import { Heap } from "./heap.js";
 import { Session } from "./session.js";
+import { encode } from "./text.js";
 
-const encoder = new TextEncoder();
 const imports = { clock: { now: () => performance.now() } };
 
 /** For serve(): what describes the experiments, and runs points of one. */
@@ -66,7 +66,7 @@ class Labs {
     /** Calls a function with texts among its arguments. */
     #named(how, name, before, texts, after = []) {
         return this.#session.borrow((loan) => {
-            const strings = texts.map((text) => loan.input(encoder.encode(`${text}\0`), "a text"));
+            const strings = texts.map((text) => loan.input(encode(`${text}\0`), "a text"));
             return this.#session[how](name, ...before, ...strings, ...after);
         });
     }

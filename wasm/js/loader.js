@@ -7,6 +7,7 @@ import { checkBytes, checkOneOf, checkWithin, isPlain, readOptions } from "./che
 import { FULL } from "./edition.js";
 import { AttnError, notLoaded } from "./errors.js";
 import { Heap, SmallHeap } from "./heap.js";
+import { decode } from "./text.js";
 
 /* What an engine must have for a build beyond WebAssembly itself. Of one build alone compiling tells. */
 const NEEDS = FULL && { relaxed: relaxedSimd, simd };
@@ -119,7 +120,7 @@ async function compileBytes(bytes) {
     } catch (cause) {
         if (isSound(bytes)) throw refused(cause);
         const { from } = bytes;
-        const start = FULL && JSON.stringify(new TextDecoder().decode(bytes.slice(0, 20)));
+        const start = FULL && JSON.stringify(decode(bytes.slice(0, 20)));
         const what = from ? ` ${from}${FULL ? `, which begins with ${start}` : ""}` : "";
         throw wrong(`cannot compile${what}: ${cause.message}`, cause);
     }

@@ -1,5 +1,6 @@
 /* The engine of Node: the addon. Its arguments are the arrays themselves. engine.js says what an engine is. */
 import { readPluginPath } from "./native-plugin.js";
+import { encode } from "./text.js";
 import { fromC } from "./words.js";
 import { Loan, allocate } from "./native-loan.js";
 
@@ -11,7 +12,7 @@ export class Native {
     /** `c`: the exports of an addon with this INTERFACE. `tier` is the highest instruction set to use. */
     constructor(c, { threads, tier }) {
         this.#c = c;
-        this.#options = [threads, tier === undefined ? 0 : new TextEncoder().encode(`${tier}\0`)];
+        this.#options = [threads, tier === undefined ? 0 : encode(`${tier}\0`)];
     }
 
     open() {
@@ -49,7 +50,7 @@ export class Native {
     /** A native plugin, from its path: the library reads the file, and keeps it until it ends. */
     async readPlugin(given, more) {
         const { path, name } = await readPluginPath(given, more);
-        const text = (loan) => loan.input(new TextEncoder().encode(`${path}\0`), "a path");
+        const text = (loan) => loan.input(encode(`${path}\0`), "a path");
         return {
             ...{ name, release() {} },
             register: (session, loan) => session.run("attnjs_plugin_load", text(loan)),

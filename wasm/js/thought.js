@@ -1,11 +1,10 @@
 /* What a model says to a question, and its heads as it does: of libattn/models and libattn/training. */
 import { checkText } from "./check.js";
-
-const encoder = new TextEncoder();
+import { encode } from "./text.js";
 
 /** `handle`: C's model, of these sizes. */
 export function solve(session, handle, { layers, heads, dim }, question) {
-    const text = encoder.encode(`${checkText(question, "question")}\0`);
+    const text = encode(`${checkText(question, "question")}\0`);
     return session.borrow((loan) => {
         const at = loan.input(text, "the question");
         const said = session.describe("attnmodel_solve", handle, at);

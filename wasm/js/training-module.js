@@ -5,12 +5,11 @@ import { Heap } from "./heap.js";
 import { instantiate } from "./loader.js";
 import { makeOwnModule } from "./own-module.js";
 import { Session } from "./session.js";
+import { encode } from "./text.js";
 import { solve } from "./thought.js";
 
 /* Literal, so that bundlers see it and carry the file along. */
 const file = () => new URL("../dist/libattn.training.wasm", import.meta.url);
-const encoder = new TextEncoder();
-
 /* Those that are numbers, in the order of src/training.c; 0: the task's. */
 const NUMBERS = {
     size: 6,
@@ -87,7 +86,7 @@ class Study {
         this.#session = session;
         this.#handle = session.borrow((loan) => {
             const [name, backend] = [task, attention].map((text) =>
-                loan.input(encoder.encode(`${text}\0`), "a name"),
+                loan.input(encode(`${text}\0`), "a name"),
             );
             const settings = loan.input(numbers, "the settings");
             return session.make("attnstudy_create", name, backend, settings, numbers.length);

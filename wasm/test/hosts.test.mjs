@@ -8,7 +8,10 @@ import { fileURLToPath } from "node:url";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /* What some hosts do not have. A bare realm has no process, navigator, document, fetch and Worker anyhow. */
-const ABSENT = ["FinalizationRegistry", "WeakRef", "SharedArrayBuffer", "Atomics"];
+const ABSENT = [
+    ...["FinalizationRegistry", "WeakRef", "SharedArrayBuffer", "Atomics"],
+    ...["TextEncoder", "TextDecoder", "URL"], // as in audio worklets
+];
 
 /** What a program of an entry of dist/ returns there. */
 function inBareHost(entry, program = "return Object.keys(exports)", removed = ABSENT) {
@@ -87,6 +90,21 @@ test("data, models and training compute with such a module", () => {
         const study = await exports.createStudy({ task: "arithmetic", size: 2, width: 16, layers: 1, heads: 2 });
         return study.train(2).length;`;
     assert.equal(inBareHost("training.js", train), 2);
+});
+
+test("texts are the same without TextEncoder and TextDecoder", () => {
+    const text = JSON.stringify("a caf\u00e9 \u{1f600} \ud800 \u6771\u4eac");
+    const program = `const { embed } = await exports.init({ source: compiled("libattn.data.wasm") });
+        const { tokens, x } = await embed(${text}, 4);
+        return { tokens, x: [...x] };`;
+    const wanted = inBareHost("data.js", program, []);
+    assert.ok(wanted.tokens.includes("caf\u00e9"));
+    assert.deepEqual(inBareHost("data.js", program), wanted);
+    const refused = `const attn = await exports.init({ source: compiled("libattn.simd.wasm") });
+        attn.plan({ queries: 1, dim: 1, params: { "\u00e9\u{1f600}": 1 } });`;
+    const error = inBareHost("index.js", refused, []);
+    assert.match(error, /no parameter '\u00e9\u{1f600}'/u);
+    assert.equal(inBareHost("index.js", refused), error);
 });
 
 const CALLS = {
