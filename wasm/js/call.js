@@ -21,6 +21,10 @@ export const PLAN = [...SIZES, ...RULES, ...KINDS];
  * once more in `arrays`.
  */
 export function readCall(args, { needed, others, named = [], declare }, what, dtypesFor) {
+    if (FULL && args.slice(needed.length + 1).some((value) => value !== undefined)) {
+        const most = `${needed.join(", ")} and one object of options`;
+        throw new TypeError(`${what} takes ${most}, not ${args.length} arguments`);
+    }
     const [first] = args;
     const [more] = args.slice(needed.length);
     const byName = args.length === 1 && !isArray(first);

@@ -7,6 +7,7 @@
  */
 import { FULL } from "./edition.js";
 import { AttnError } from "./errors.js";
+import { hint } from "./hints.js";
 
 const tensors = new WeakSet(); // tensor.js adds its own
 
@@ -38,7 +39,7 @@ function kindOf(value) {
     return isPlain(value) ? "object" : "instance of a class";
 }
 
-function wrong(what, wanted, value) {
+export function wrong(what, wanted, value) {
     return new TypeError(`${what} must be ${wanted}, not ${show(value)}`);
 }
 
@@ -61,7 +62,7 @@ export function checkPlain(value, what) {
  * list, which may depend on what they are.
  */
 export function readOptions(given, names, what) {
-    const own = Object.keys(checkPlain(given, what));
+    const own = Object.keys(checkPlain(given, `the options of ${what}`));
     const options = { __proto__: null };
     for (const name of own) {
         const value = given[name];
@@ -70,24 +71,12 @@ export function readOptions(given, names, what) {
     const known = typeof names === "function" ? names(options) : names;
     const unknown = own.find((name) => !known.includes(name));
     if (unknown !== undefined)
-        throw new TypeError(`${what}: unknown ${show(unknown)} (${hint(unknown, known)})`);
+        throw new TypeError(`${what}: unknown ${show(unknown)} (${advice(unknown, known, what)})`);
     return options;
 }
 
-/** The names that one slip of the finger is away, else all. */
-function hint(name, names) {
-    if (FULL) {
-        const slips = slipsOf(name);
-        const near = names.filter((other) => slipsOf(other).some((slip) => slips.includes(slip)));
-        if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
-    }
-    return `there are ${names.join(", ")}`;
-}
-
-/** A name, and what is left of it without one of its letters: two names that share one are near. */
-function slipsOf(name) {
-    const text = name.toLowerCase();
-    return [text, ...Array.from(text, (_, i) => text.slice(0, i) + text.slice(i + 1))];
+function advice(unknown, known, what) {
+    return FULL ? hint(unknown, known, what) : `there are ${known.join(", ")}`;
 }
 
 /** The elements of a list, each looked at by `check`; a hole is undefined. */
@@ -199,9 +188,28 @@ export function plainView(array, what, type = globalThis[nameOf(array)]) {
     try {
         return new type(bufferOf(array), offsetOf(array), lengthOf(array));
     } catch {
-        const message = `${what} is detached (its buffer was transferred)`;
+        const why = "its buffer was transferred, or was a tensor's before memory grew";
+        const message = `${what} is detached (${why})`;
         throw new AttnError("ATTN_ERROR_SHAPE", message);
     }
+}
+
+/**
+ * Results, [name, view] each: none shares memory with another, which would overwrite it. Of a tensor the view is
+ * its data.
+ */
+export function checkApart(results) {
+    for (const [i, [name, a]] of results.entries()) {
+        const other = results.slice(0, i).find(([, b]) => shareMemory(a, b));
+        if (other === undefined) continue;
+        const message = `${other[0]} and ${name} share memory: each result needs its own`;
+        throw new AttnError("ATTN_ERROR_ARGUMENT", message);
+    }
+}
+
+function shareMemory(a, b) {
+    const isBefore = (one, two) => one.byteOffset + one.byteLength <= two.byteOffset;
+    return a.buffer === b.buffer && !isBefore(a, b) && !isBefore(b, a);
 }
 
 export function checkBytes(value, what) {

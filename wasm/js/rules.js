@@ -1,5 +1,13 @@
 /* What a problem asks for beyond its sizes, checked and turned into the numbers that C reads. */
-import { checkFinite, checkInteger, checkOneOf, checkPlain, checkText, readList } from "./check.js";
+import {
+    checkFinite,
+    checkInteger,
+    checkOneOf,
+    checkPlain,
+    checkText,
+    readList,
+    wrong,
+} from "./check.js";
 import { bitsOf, inputsOf } from "./declared.js";
 import { dtypeCode, dtypesOf } from "./dtypes.js";
 import { FULL } from "./edition.js";
@@ -61,7 +69,9 @@ export function readParams(params) {
         if (value === undefined || value === null) continue;
         const what = `params.${oneLine(checkText(name, "the name of a parameter"))}`;
         if (typeof value === "number") texts[name] = String(checkFinite(value, what));
-        else texts[name] = checkText(typeof value === "boolean" ? String(value) : value, what);
+        else if (typeof value === "boolean") texts[name] = String(value);
+        else if (typeof value === "string") texts[name] = checkText(value, what);
+        else throw wrong(what, "a number, a string or a boolean", value);
     }
     return texts;
 }
