@@ -1,5 +1,6 @@
 /* The arrays of one call: read from what the user gave, and checked. */
 import {
+    checkApart,
     checkLength,
     checkSize,
     isPlain,
@@ -102,7 +103,14 @@ export function checkJob({ dtypes, inputs }, arrays, places) {
             throw new AttnError("ATTN_ERROR_ARGUMENT", message);
         }
     }
+    if (FULL) checkApart(Object.entries(outputs).flatMap(writtenBy));
     return { given, outputs };
+}
+
+/** The name of a result and the elements of the user's array that get it, where there is one. */
+function writtenBy([name, { array, length }]) {
+    if (array === undefined) return [];
+    return [[name, (isTensor(array) ? array.data : array).subarray(0, length)]];
 }
 
 function needsScales(places, name, dtypes) {

@@ -6,6 +6,7 @@
  * On the way a list, an object, and what has no copy are [kind, content]; all else is itself.
  */
 import {
+    checkApart,
     checkBytes,
     checkFunction,
     checkSignal,
@@ -13,13 +14,13 @@ import {
     isTensor,
     isTyped,
     plainView,
-    readList,
 } from "./check.js";
 import { AttnError } from "./errors.js";
 import { isModule } from "./loader.js";
 
 const [LIST, OBJECT, HELD, ROOM, STRANGE] = [0, 1, 2, 3, 4];
 const NONE = [];
+const DEEPEST = 8;
 
 export class Marshal {
     /** What is moved and not copied once more. */
@@ -66,6 +67,7 @@ export class Marshal {
             const gaps = placed.some(([other]) => other === name);
             entries.push([name, this.#output(value, name, gaps)]);
         }
+        checkApart(Object.entries(this.outputs).flatMap(writtenBy));
         return [OBJECT, entries];
     }
 
@@ -84,11 +86,11 @@ export class Marshal {
             return marshalled;
         }
         const view = plainView(value, name);
-        this.outputs[name] = { given: value, view };
+        this.outputs[name] = { given: value, view, gaps };
         return gaps ? this.#one(value, name) : [ROOM, [view[Symbol.toStringTag], view.length]];
     }
 
-    #one(value, name) {
+    #one(value, name, depth = 0) {
         if (typeof value === "function" || typeof value === "symbol")
             return [STRANGE, typeof value];
         if (value === null || typeof value !== "object") return value;
@@ -96,15 +98,29 @@ export class Marshal {
         const id = this.#idOf(value, name);
         if (id !== undefined) return [HELD, id];
         if (isTyped(value)) return this.#array(plainView(value, name), value);
-        if (Array.isArray(value))
-            return [LIST, readList(value, name, (element) => this.#one(element, name))];
-        if (isPlain(value)) {
-            const entries = Object.keys(value).map((key) => {
-                return [key, this.#one(value[key], key === "data" ? name : key)];
-            });
-            return [OBJECT, entries];
-        }
+        if (Array.isArray(value) || isPlain(value)) return this.#nested(value, name, depth + 1);
         return isModule(value) ? value : this.#bytes(value);
+    }
+
+    /** A list or an object; one that is in itself, or deeper than any call takes, has no copy. */
+    #nested(value, name, depth) {
+        if (depth > DEEPEST) return [STRANGE, "object"];
+        if (Array.isArray(value)) return [LIST, this.#list(value, name, depth)];
+        const entries = Object.keys(value).map((key) => {
+            return [key, this.#one(value[key], key === "data" ? name : key, depth)];
+        });
+        return [OBJECT, entries];
+    }
+
+    /** Its elements up to a hole, which no call takes: behind it there may be 2^32. */
+    #list(list, name, depth) {
+        const elements = [];
+        const { length } = list;
+        for (let i = 0; i < length; i++) {
+            elements.push(Object.hasOwn(list, i) ? this.#one(list[i], name, depth) : undefined);
+            if (elements[i] === undefined) break;
+        }
+        return elements;
     }
 
     /** A copy, one for each array; memory that is shared is itself. */
@@ -131,6 +147,9 @@ export class Marshal {
         }
     }
 }
+
+/* Of what is in a worker, and of elements with gaps between them, the library says it there. */
+const writtenBy = ([name, { view, gaps }]) => (view && !gaps ? [[name, view]] : []);
 
 export function foreign(name) {
     const why = "is a tensor, which is another instance's: pass its data";
