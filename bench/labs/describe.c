@@ -59,12 +59,16 @@ static void put_panel(attn_json_t *json, const lab_t *lab, const lab_panel_t *pa
     attn_json_string(json, "id", panel->id);
     attn_json_string(json, "title", panel->title);
     attn_json_string(json, "claim", panel->claim);
+    attn_json_string(json, "states", panel->states);
+    attn_json_string(json, "where", panel->where);
     attn_json_string(json, "criterion", panel->criterion);
+    attn_json_string(json, "ours", panel->ours);
     attn_json_string(json, "x_param",
                      panel->x_param >= 0 ? lab->params[panel->x_param].name : NULL);
     put_settings(json, lab, panel);
     put_axis(json, "x", &panel->x);
     put_axis(json, "y", &panel->y);
+    attn_json_boolean(json, "own", panel->flags & LAB_OWN);
     attn_json_boolean(json, "serial", panel->flags & LAB_SERIAL);
     put_defined(json, panel);
     attn_json_open(json, "columns", '[');

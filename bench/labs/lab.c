@@ -191,16 +191,18 @@ int lab_run_within(const lab_run_t *run, const double *row) {
 }
 
 const char *lab_verdict_name(int32_t verdict) {
-    static const char *const names[] = {"undecided", "holds", "fails"};
+    static const char *const names[] = {"undecided", "holds", "fails", "illustration"};
     return names[verdict];
 }
 
 void lab_run_judge(const lab_run_t *run, const double *rows, uint32_t count,
                    lab_finding_t *finding) {
     *finding = (lab_finding_t){.sure = "there are no points"};
-    if (count == 0) return;
-    finding->sure[0] = 0;
-    run->lab->judge(run, rows, count, finding);
+    if (count > 0) {
+        finding->sure[0] = 0;
+        run->lab->judge(run, rows, count, finding);
+    }
+    if (run->panel->flags & LAB_ILLUSTRATION) finding->verdict = LAB_SHOWN;
 }
 
 void lab_run_end(lab_run_t *run) {

@@ -95,6 +95,9 @@ enum lab_panel_flags {
     LAB_SERIAL = 1, /**< it measures time: one point at a time, and nothing beside it */
     LAB_LONG =
         2, /**< hours: not among `all` labs, only where its lab is named; figures of what there is */
+    LAB_ILLUSTRATION =
+        4, /**< a figure as the paper draws it, of settings that no statement covers: no verdict */
+    LAB_OWN = 8, /**< the claim is the library's own: no paper states it */
 };
 
 struct lab_panel {
@@ -102,6 +105,11 @@ struct lab_panel {
     const char *title; /**< one line */
     const char
         *claim; /**< what is tested: the paper's statement and where it stands, one sentence */
+    const char *
+        states; /**< the statements that it is about, as bench/labs/statements.json names them: "; " between */
+    const char *where; /**< at which settings the claim is judged, and why there */
+    const char
+        *ours; /**< NULL, or what the library claims beyond the paper; no part of the verdict */
     const char *criterion; /**< when the points count for it and when against, one sentence */
     uint32_t flags;        /**< enum lab_panel_flags */
     const char
@@ -126,6 +134,7 @@ enum lab_verdict {
     LAB_UNDECIDED = 0, /**< also where no point is within the claim's premises */
     LAB_HOLDS = 1,
     LAB_FAILS = 2,
+    LAB_SHOWN = 3, /**< of a panel that is an illustration: nothing is judged */
 };
 
 /** A claim, judged by the panel's criterion from the numbers of the points alone. */
@@ -135,7 +144,7 @@ typedef struct lab_finding {
     char found[480]; /**< what was found, in a sentence */
 } lab_finding_t;
 
-/** "undecided", "holds", "fails". */
+/** "undecided", "holds", "fails", "illustration". */
 const char *lab_verdict_name(int32_t verdict);
 
 /* ---- an experiment ----------------------------------------------------------------------------- */

@@ -62,6 +62,25 @@ typedef struct separation_result {
     int64_t degenerate;    /* rows whose normaliser was 0 or drowned in rounding */
 } separation_result_t;
 
+/**
+ * What trials come to for many tokens, exactly: the chance that softmax's network misses D1, that rows of nearly uniform
+ * weights raise an alarm by their signs alone, in any of the networks, and that a trial succeeds.
+ */
+typedef struct separation_formula {
+    double missed, alarm, success;
+} separation_formula_t;
+
+separation_formula_t separation_formula(const separation_t *what);
+
+/**
+ * Times log(n / delta), the least m with which the chance that no column of signs fires is below delta / n: a column
+ * fires with probability 1/4 (attention, for a1 + c above the threshold and no other signs) or 1/2 (regression).
+ */
+double separation_least_factor(enum separation_net net);
+
+/** How far float rounding can move what the networks of a data set compute, per unit of its absolute terms. */
+double separation_rounding(const separation_t *what, int set);
+
 /** Plans for a point's sizes, through both backends, and the arrays of one trial. One thread. */
 typedef struct separation_nets separation_nets_t;
 

@@ -103,7 +103,7 @@ static void cross_query_row(const separation_t *what, double a, int64_t i, int64
  */
 static int64_t row_of(const separation_t *what, int64_t q, int64_t place) {
     if (!what->distinct) return q;
-    const int64_t kinds = what->net == SEPARATION_CROSS ? 1 : what->d - 2;
+    const int64_t kinds = what->net == SEPARATION_SELF ? what->d - 2 : 1;
     if (q == what->queries - 1) return place;
     if (q != place) return q;
     return q + kinds < what->n ? q + kinds : place;

@@ -186,7 +186,7 @@ static double largest_logit(const separation_t *what, int set) {
  * has at most 3 terms that are not 0, is off by 4 roundings of its size, and that is a relative error
  * of numerator and normaliser. A few more for exp, the division and the data themselves.
  */
-static double rounding_of(const separation_t *what, int set) {
+double separation_rounding(const separation_t *what, int set) {
     const double lambda = 6, sums = 2 * sqrt((double)what->n) + sqrt((double)what->d);
     return 0x1p-24 * (lambda * sums + 8 * largest_logit(what, set) + 16);
 }
@@ -202,7 +202,7 @@ attn_status_t separation_try(separation_nets_t *nets, const lab_point_t *point, 
         for (int set = 0; set < 2; set++) {
             const largest_t largest = largest_in(nets, set);
             result->largest[set][kind] = (double)largest.product;
-            result->rounding[set][kind] = rounding_of(what, set) * (double)largest.size;
+            result->rounding[set][kind] = separation_rounding(what, set) * (double)largest.size;
         }
     }
     return ATTN_OK;

@@ -62,10 +62,12 @@ static void panels_are_judged(void **state) {
             assert_true(panel->claim && strlen(panel->claim) > 40 && strlen(panel->claim) < 400);
             assert_true(panel->criterion && strlen(panel->criterion) > 40);
             assert_int_equal(panel->claim[strlen(panel->claim) - 1], '.');
+            assert_true(!panel->where || panel->where[strlen(panel->where) - 1] == '.');
             assert_int_equal(panel->criterion[strlen(panel->criterion) - 1], '.');
             lab_run_init(&run, lab, panel, 1);
             lab_run_judge(&run, NULL, 0, &finding);
-            assert_int_equal(finding.verdict, LAB_UNDECIDED);
+            const int is_shown = (panel->flags & LAB_ILLUSTRATION) != 0;
+            assert_int_equal(finding.verdict, is_shown ? LAB_SHOWN : LAB_UNDECIDED);
             assert_true(strlen(finding.sure) > 0);
             /* Rows of nothing at all say nothing. */
             double *rows = malloc(run.point_count * panel->column_count * sizeof *rows);
@@ -74,6 +76,7 @@ static void panels_are_judged(void **state) {
                 rows[k] = k % panel->column_count ? NAN : lab_run_x(&run, k / panel->column_count);
             lab_run_judge(&run, rows, run.point_count, &finding);
             assert_true(strlen(finding.sure) > 0 && !strstr(finding.sure, "nan"));
+            assert_true((finding.verdict == LAB_SHOWN) == is_shown);
             free(rows);
         }
     }
@@ -110,20 +113,36 @@ static int32_t verdict_of(const char *lab_name, const char *id, const cell_t *ce
 static void verdicts_follow_the_numbers(void **state) {
     (void)state;
     /* Trials of a point within the premises; outside of them nothing is decided. */
-    assert_int_equal(VERDICT("separation", "5d", {"x", 1}, {"success", 0.5}, {"trials", 100}),
-                     LAB_FAILS);
-    assert_int_equal(VERDICT("separation", "5f", {"x", 0.7}, {"success", 1}, {"trials", 1000}),
-                     LAB_UNDECIDED); /* b + c is not 1, as Definition D.1 asks */
-    assert_int_equal(VERDICT("separation", "4d", {"x", 1}, {"success", 0.5}, {"trials", 100}),
-                     LAB_UNDECIDED); /* b^2 + c^2 is not 1, as Theorem E.4 asks */
-    assert_int_equal(VERDICT("separation", "7d", {"x", 2}, {"success", 0.5}, {"trials", 1000}),
-                     LAB_FAILS);
-    assert_int_equal(VERDICT("separation", "7d", {"x", 2}, {"success", 1}, {"trials", 1000}),
+    assert_int_equal(
+        VERDICT("separation", "5d-inside", {"x", 1}, {"success", 0.5}, {"trials", 100}), LAB_FAILS);
+    assert_int_equal(
+        VERDICT("separation", "7d-inside", {"x", 2}, {"success", 0.5}, {"trials", 1000}),
+        LAB_FAILS);
+    assert_int_equal(VERDICT("separation", "7d-inside", {"x", 2}, {"success", 1}, {"trials", 1000}),
                      LAB_HOLDS);
-    assert_int_equal(VERDICT("separation", "7d", {"x", 2}, {"success", 0.99}, {"trials", 100}),
-                     LAB_UNDECIDED);
-    assert_int_equal(VERDICT("separation", "7d", {"x", 0.5}, {"success", 1}, {"trials", 1000}),
-                     LAB_UNDECIDED);
+    assert_int_equal(
+        VERDICT("separation", "7d-inside", {"x", 2}, {"success", 0.99}, {"trials", 100}),
+        LAB_UNDECIDED);
+    assert_int_equal(
+        VERDICT("separation", "7d-inside", {"x", 0.5}, {"success", 1}, {"trials", 1000}),
+        LAB_UNDECIDED);
+    assert_int_equal(
+        VERDICT("separation", "theorem-e4", {"x", 1024}, {"success", 1}, {"trials", 1000}),
+        LAB_HOLDS);
+    assert_int_equal(
+        VERDICT("separation", "theorem-e4", {"x", 1000}, {"success", 1}, {"trials", 1000}),
+        LAB_UNDECIDED); /* is no multiple of d - 2 */
+    /* Figures are drawn as the paper has them, and not judged. */
+    assert_int_equal(VERDICT("separation", "5d", {"x", 1}, {"success", 0.5}, {"trials", 100}),
+                     LAB_SHOWN);
+    assert_int_equal(VERDICT("separation", "4d", {"x", 1}, {"success", 1}, {"trials", 100}),
+                     LAB_SHOWN);
+    /* A part of a lemma is above what it allows, or only by what rounding can add. */
+    assert_int_equal(
+        VERDICT("separation", "lemma-d2", {"x", 512}, {"u_mark", 1}, {"f_other", 1.01}), LAB_FAILS);
+    assert_int_equal(VERDICT("separation", "lemma-d2", {"x", 512}, {"u_mark", 1.01}, {"f_other", 1},
+                             {"rounding", 0.02}),
+                     LAB_HOLDS);
     /* An error above eps is decided by what float can add. */
     assert_int_equal(VERDICT("constructions", "eps", {"x", 0.1}, {"eps", 0.1}, {"agg", 0.05}),
                      LAB_HOLDS);
@@ -169,25 +188,72 @@ static void verdicts_follow_the_numbers(void **state) {
                      LAB_FAILS);
 }
 
-/** Premises are the run's, not the panel's: other settings may keep what the paper's do not. */
-static void settings_may_keep_the_premises(void **state) {
+/** A point that fails is not outweighed by others. */
+static void points_are_not_pooled(void **state) {
     (void)state;
     const lab_t *lab = lab_find("separation");
-    double row[LAB_COLUMNS] = {0.5};
+    const lab_panel_t *panel = lab_panel_find(lab, "5a-inside");
+    double rows[2 * LAB_COLUMNS] = {0};
     lab_run_t run;
-    lab_run_init(&run, lab, lab_panel_find(lab, "4d"), 1);
-    for (int i = 0; i < 2; i++) {
-        row[0] = i ? 1.2 : 0.9; /* a1 */
-        assert_int_equal(lab_run_within(&run, row), 0);
+    lab_finding_t finding;
+    uint32_t trials = 0;
+    while (strcmp(panel->columns[trials].name, "trials") != 0) trials++;
+    lab_run_init(&run, lab, panel, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        double *row = rows + i * panel->column_count;
+        row[0] = i ? 512 : 256;
+        row[1] = i ? 1 : 0.9; /* success */
+        row[trials] = i ? 1e6 : 1000;
     }
-    assert_int_equal(lab_run_set(&run, "b", "0.1", NULL), ATTN_OK);
-    assert_int_equal(lab_run_set(&run, "c", "0.99498743710662", NULL), ATTN_OK);
-    assert_int_equal(lab_run_within(&run, row), 1);
-    row[0] = 0.9;
-    assert_int_equal(lab_run_within(&run, row), 0);
+    lab_run_judge(&run, rows, 2, &finding);
+    assert_int_equal(finding.verdict, LAB_FAILS);
+    assert_non_null(strstr(finding.sure, "1 of 2 points for it, 1 against"));
+}
+
+/** Premises are the run's, not the panel's: each of them is looked at. */
+static void premises_are_looked_at(void **state) {
+    (void)state;
+    static const struct {
+        const char *panel, *name, *value;
+        double x;
+        int within;
+    } cases[] = {
+        {"4d-inside", "trials", "10", 1.2, 1},
+        {"4d-inside", "trials", "10", 0.9, 0}, /* a1 >= 1 */
+        {"4d-inside", "c", "0.97", 1.2, 0},    /* b = 0.24 */
+        {"4d-inside", "b", "0.1", 1.2, 0},     /* b^2 + c^2 is not 1 */
+        {"4d-inside", "n", "2047", 1.2, 0},    /* no multiple of d - 2 */
+        {"4d-inside", "factor", "3", 1.2, 0},  /* (3/4)^m is above delta / n */
+        {"4d-inside", "m", "41", 1.2, 0},
+        {"4d-inside", "m", "43", 1.2, 1},
+        {"4d-inside", "delta", "0.1", 1.2, 0},
+        {"4d-inside", "a0", "0.1", 1.2, 0},
+        {"4d-inside", "d", "3", 1.2, 1},
+        {"4d", "factor", "3.5", 1.2, 0},    /* b = 0.2, c = 0.8 */
+        {"5a-inside", "c", "0.95", 256, 0}, /* b < 0.1 */
+        {"5a-inside", "a1", "0.6", 256, 0},
+        {"5a-inside", "d", "3", 1 << 14, 1},
+        {"5e-inside", "d", "3", 0.09, 0}, /* n^(4 a0 + 0.02) is above 3 */
+        {"7a-inside", "a1", "1", 256, 0},
+        {"7a-inside", "d", "64", 256, 0}, /* no multiple of d - 1 */
+        {"3a-inside", "factor", "1.3", 1000, 0},
+        {"3a-inside", "factor", "1.45", 1000, 1},
+        {"lemma-d3", "a1", "0.6", 256, 0},
+        {"lemma-d3", "a1", "0.7", 256, 1},
+        {"lemma-d3", "d", "67", 256, 0},
+    };
+    const lab_t *lab = lab_find("separation");
+    for (size_t i = 0; i < TEST_COUNT(cases); i++) {
+        double row[LAB_COLUMNS] = {cases[i].x};
+        lab_run_t run;
+        test_label("%s at %g, %s=%s", cases[i].panel, cases[i].x, cases[i].name, cases[i].value);
+        lab_run_init(&run, lab, lab_panel_find(lab, cases[i].panel), 1);
+        assert_int_equal(lab_run_set(&run, cases[i].name, cases[i].value, NULL), ATTN_OK);
+        assert_int_equal(lab_run_within(&run, row), cases[i].within);
+    }
 }
 
 TEST_MAIN(cmocka_unit_test(intervals_decide), cmocka_unit_test(tallies_decide),
           cmocka_unit_test(words_are_cut), cmocka_unit_test(panels_are_judged),
-          cmocka_unit_test(verdicts_follow_the_numbers),
-          cmocka_unit_test(settings_may_keep_the_premises))
+          cmocka_unit_test(verdicts_follow_the_numbers), cmocka_unit_test(points_are_not_pooled),
+          cmocka_unit_test(premises_are_looked_at))

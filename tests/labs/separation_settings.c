@@ -34,7 +34,7 @@ static void panels_are_the_papers(void **state) {
     };
     const lab_t *lab = lab_find("separation");
     assert_int_equal(lab->panel_count, SEPARATION_PANELS);
-    for (size_t i = 0; i < 19; i++) {
+    for (size_t i = 0; i < SEPARATION_FIGURES; i++) {
         /* Figure 5 is Figure 4 with another X. */
         const size_t k = i < 8 ? i : i - 6;
         char id[4];

@@ -157,14 +157,25 @@ static void print_finding(figure_t *figure, const lab_finding_t *finding) {
     const lab_panel_t *panel = figure->task->run.panel;
     const char *verdict = lab_verdict_name(finding->verdict);
     char line[1024], class[32];
-    snprintf(line, sizeof line, "Claim: %s", panel->claim);
+    snprintf(line, sizeof line, "%s: %s", panel->flags & LAB_OWN ? "Our own claim" : "Claim",
+             panel->claim);
     figure->at += 4;
     print_wrapped(figure, "claim", 12, CAPTION_LINE, line);
-    snprintf(line, sizeof line, "Verdict: %s (%s).", verdict, finding->sure);
+    if (panel->where) {
+        snprintf(line, sizeof line, "Where: %s", panel->where);
+        print_wrapped(figure, "claim", 12, CAPTION_LINE, line);
+    }
+    if (finding->verdict == LAB_SHOWN)
+        snprintf(line, sizeof line, "An illustration, without a verdict (%s).", finding->sure);
+    else
+        snprintf(line, sizeof line, "Verdict: %s (%s).", verdict, finding->sure);
     snprintf(class, sizeof class, "verdict %s", verdict);
     print_wrapped(figure, class, 13.5, CAPTION_LINE, line); /* bold is wider */
     print_wrapped(figure, "claim", 12, CAPTION_LINE, finding->found);
     snprintf(line, sizeof line, "Criterion: %s", panel->criterion);
+    print_wrapped(figure, "small", 11.5, CAPTION_LINE, line);
+    if (!panel->ours) return;
+    snprintf(line, sizeof line, "Ours, beyond the paper: %s", panel->ours);
     print_wrapped(figure, "small", 11.5, CAPTION_LINE, line);
 }
 
