@@ -12,7 +12,7 @@ import { gallery as english } from "./src/words/en/gallery";
 const tables = { en: english, de: german };
 const savings = { en: englishSaving, de: germanSaving };
 
-const verdicts = ["holds", "fails", "undecided"];
+const verdicts = ["holds", "fails", "undecided", "illustration"];
 /** In the order of `attn lab list`; others come behind. */
 const order = [
     ...["separation", "softmax-regression", "sparsification"],
@@ -51,11 +51,16 @@ export function cards(figures, language) {
     return `<p id="counts">${counts(figures, language)}</p>\n${sections.join("\n")}`;
 }
 
+/** Of the papers' statements, and then of the library's own claims. */
 function counts(figures, language) {
-    const each = verdicts.map(
-        (verdict) => figures.filter((figure) => figure.verdict === verdict).length,
-    );
-    return tables[language].counts(figures.length, ...each);
+    const { counts: ofPapers, ownCounts } = tables[language];
+    const each = (own) =>
+        verdicts.map(
+            (verdict) =>
+                figures.filter((figure) => figure.verdict === verdict && figure.panel.own === own)
+                    .length,
+        );
+    return `${ofPapers(...each(false))} ${ownCounts(...each(true))}`;
 }
 
 function section(figures, language) {
@@ -71,21 +76,23 @@ function section(figures, language) {
 
 function card({ name, heights, lab, panel, verdict, found, command, host, tier }, language) {
     const { whole, shown } = heights;
-    const { run, takesHours, howMade, measured } = tables[language];
+    const { run, takesHours, howMade, measured, own, beyond } = tables[language];
     const say = sayingIn(language);
     const address = `./${fileOf("labs", language)}#${new URLSearchParams({ lab, panel: panel.id })}`;
     const end =
         lab === longLab
             ? `<p>${takesHours}</p>`
             : `<p><a class="button" href="${escaped(address)}">${run}</a></p>`;
-    const where = panel.serial
+    const times = panel.serial
         ? `\n  <p class="measured">${measured(say(host), escaped(tier))}</p>`
         : "";
     return `
 <li class="card" id="${name}" data-verdict="${verdict}">
   <h3>${say(panel.title)}</h3>
-  <p class="claim">${say(panel.claim)}</p>
-  <p><strong class="verdict">${say(verdict)}</strong> ${say(found)}</p>${where}
+  <p class="claim">${panel.own ? `<strong>${own}</strong> ` : ""}${say(panel.claim)}</p>
+  ${panel.where ? `<p class="hint">${say(panel.where)}</p>` : ""}
+  <p><strong class="verdict">${say(verdict)}</strong> ${say(found)}</p>${times}
+  ${panel.ours ? `<p class="hint">${beyond} ${say(panel.ours)}</p>` : ""}
   <svg viewBox="0 0 640 ${shown}" aria-hidden="true"><image href="../bench/labs/figures/${name}.svg" width="640" height="${whole}" /></svg>
   ${saving(name, say(panel.title), language)}
   <details><summary>${howMade}</summary><pre tabindex="0"><code>${escaped(command)}</code></pre><p>${say(host)}</p></details>

@@ -41,8 +41,14 @@ export interface LabPanel {
     readonly title: string;
     /** What is tested: the paper's statement and where it stands. */
     readonly claim: string;
+    /** The paper's statements that it is about, with "; " between them. */
+    readonly states: string | null;
+    /** At which settings the claim is judged, and why there. */
+    readonly where: string | null;
     /** When the points count for the claim, and when against it. */
     readonly criterion: string;
+    /** What the library claims beyond the paper; no part of the verdict. */
+    readonly ours: string | null;
     /** The parameter that x is, if it is one. */
     readonly x_param: string | null;
     /** Values of x. */
@@ -53,6 +59,8 @@ export interface LabPanel {
     readonly idle: readonly string[];
     readonly x: LabAxis;
     readonly y: LabAxis;
+    /** The claim is the library's own: no paper states it. */
+    readonly own: boolean;
     /** It measures time: one worker, whatever `workers` says. */
     readonly serial: boolean;
     /** Between which x the paper defines the experiment; null: everywhere. */
@@ -102,8 +110,8 @@ export interface LabOptions {
     onProgress?: ((progress: LabProgress) => void) | undefined;
 }
 
-/** What the points say about a panel's claim, by its criterion. */
-export type LabVerdict = "undecided" | "holds" | "fails";
+/** What the points say about a panel's claim, by its criterion; an illustration is judged by none. */
+export type LabVerdict = "undecided" | "holds" | "fails" | "illustration";
 
 export interface LabResult {
     readonly lab: string;

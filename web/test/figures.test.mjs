@@ -68,7 +68,10 @@ test("the German gallery has the same cards, in German, and leads to German runs
             })),
         );
     };
-    const german = { holds: "trifft zu", fails: "trifft nicht zu", undecided: "unentschieden" };
+    const german = {
+        ...{ holds: "trifft zu", fails: "trifft nicht zu" },
+        ...{ undecided: "unentschieden", illustration: "ohne Urteil" },
+    };
     const wanted = (await cards("figures.html")).map(({ verdict, run, ...rest }) => ({
         ...{ ...rest, verdict, said: german[verdict] },
         run: run.replace("labs.html", "labs.de.html"),

@@ -173,9 +173,9 @@ test("a finished panel has a verdict, how sure it is and what was found; an old 
 });
 
 test("rows outside of the claim's premises are shaded, and only they", async () => {
-    await open("lab=separation&panel=7d&set.trials=1");
-    await runs(81);
-    const { rows, within } = await lab("separation", { trials: 1 }, { panel: "7d" });
+    await open("lab=separation&panel=3b&set.trials=1");
+    await runs(100);
+    const { rows, within } = await lab("separation", { trials: 1 }, { panel: "3b" });
     const outside = within.filter((is) => !is).length;
     assert.ok(outside > 0 && outside < rows.length);
     const shades = page.locator("#figure g[fill='var(--outside)'] rect");
@@ -370,12 +370,13 @@ test("every panel can be chosen, with a control for each of its parameters", asy
     await open("");
     for (const { name, params, panels } of await labs()) {
         await page.selectOption("#lab", name);
-        for (const { id, x_param, fixed, idle, claim, criterion } of panels) {
+        for (const { id, x_param, fixed, idle, claim, where, criterion } of panels) {
             await page.selectOption("#panel", id);
             assert.match(await page.textContent("#title"), new RegExp(`^${id}: `));
             assert.ok(claim.length > 10 && criterion.length > 10, id);
             assert.equal(await page.textContent("#claim"), claim);
             assert.equal(await page.textContent("#criterion"), criterion);
+            assert.equal(await page.textContent("#where"), where ?? "");
             const free = params.filter(
                 (param) =>
                     param.name !== x_param &&

@@ -98,6 +98,11 @@ function show(choice: Choice, command: Command): void {
     find(document, "#title", HTMLElement).textContent = `${panel.id}: ${panel.title}`;
     find(document, "#claim", HTMLElement).textContent = panel.claim;
     find(document, "#criterion", HTMLElement).textContent = panel.criterion;
+    for (const name of ["where", "ours"] as const) {
+        const line = find(document, `#${name}`, HTMLElement);
+        line.textContent = panel[name];
+        if (line.parentElement) line.parentElement.hidden = panel[name] === null;
+    }
     const points = count(grid.length, said.point);
     const ends = [tick(grid[0] ?? NaN), tick(grid.at(-1) ?? NaN)] as const;
     find(document, "#reference", HTMLElement).textContent =

@@ -18,10 +18,11 @@ function param(declared: Param): Param {
 }
 
 function panel(declared: LabPanel): LabPanel {
-    const { title, claim, criterion, x, y, columns } = declared;
+    const { title, claim, where, criterion, ours, x, y, columns } = declared;
     return {
         ...declared,
         ...{ title: ofLabs(title), claim: ofLabs(claim), criterion: ofLabs(criterion) },
+        ...{ where: where && ofLabs(where), ours: ours && ofLabs(ours) },
         ...{ x: axis(x), y: axis(y) },
         columns: columns.map((column) => ({ ...column, label: ofLabs(column.label) })),
     };

@@ -1,6 +1,7 @@
 /** What runs have found, and how sure that is: sentences with numbers in them. */
 
 import { clauses, type Pattern } from "../translator";
+import { separations } from "./separations";
 
 /** Of what so many count, after “von”. */
 const counted: Readonly<Record<string, string>> = {
@@ -9,6 +10,8 @@ const counted: Readonly<Record<string, string>> = {
     exponents: "Exponenten",
     layers: "Schichten",
     "lemmas and radii": "Lemmata und Radien",
+    parts: "Teilen",
+    points: "Punkten",
     means: "Mitteln",
     rates: "Raten",
     ratios: "Verhältnissen",
@@ -20,6 +23,10 @@ const counted: Readonly<Record<string, string>> = {
 const sure = clauses([
     [/, (\d+) against/, ", $1 dagegen"],
     [/, (\d+) undecided/, ", $1 unentschieden"],
+    [
+        /; success of at least (\S+), at (\w+) = (\S+), against (\S+)$/,
+        "; Erfolg von mindestens $1, bei $2 = $3, gegen $4",
+    ],
     [
         /95% intervals that include the curvature over (\d+) points/,
         "95-%-Intervalle, die die Krümmung über $1 Punkte einschließen",
@@ -47,12 +54,8 @@ const surely: readonly Pattern[] = [
         (_, rest = "") => `nichts liegt innerhalb der Voraussetzungen${sure(rest)}`,
     ],
     [
-        /^none of (\d+) points is within the premises$/,
-        "keiner von $1 Punkten liegt innerhalb der Voraussetzungen",
-    ],
-    [
-        /^success (\S+) \(95% interval (\S+) to (\S+)\) against (\S+), (\d+) of (\d+) points$/,
-        "Erfolg $1 (95-%-Intervall $2 bis $3) gegen $4, $5 von $6 Punkten",
+        /^(\d+) of (\d+) points are within the premises$/,
+        "$1 von $2 Punkten liegen innerhalb der Voraussetzungen",
     ],
     [/^there are no points$/, "es gibt keine Punkte"],
 ];
@@ -93,9 +96,14 @@ const found: readonly Pattern[] = [
     [/^(The exponent of|~|time ~) .*$/, growth],
     [/^(Least width|GFLOP of a sequence).*$/, widths],
     [
-        /^Of these trials (\S+)% fail; wrong are (.*)\.$/,
-        (_, share = "", wrong = "") =>
-            `Von diesen Versuchen misslingen ${share} %; falsch sind ${wrong.replace(/ in (\S+)%/g, " bei $1 %")}.`,
+        /^Of these trials (\S+)% fail; wrong are (.*?)\.(?: By formula (\S+)% fail\.)?$/,
+        (_, share = "", wrong = "", formula = "") =>
+            `Von diesen Versuchen misslingen ${share} %; falsch sind ${wrong.replace(/ in (\S+)%/g, " bei $1 %")}.` +
+            (formula && ` Nach der Formel misslingen ${formula} %.`),
+    ],
+    [
+        /^The largest share of what is allowed is (\S+), in part (\w+) at n = (\d+)\.$/,
+        "Der größte Anteil am Erlaubten ist $1, in Teil $2 bei n = $3.",
     ],
     [
         /^From step (\S+) to (\S+) the loss falls from (\S+) to (\S+)\.$/,
@@ -207,11 +215,13 @@ const columns: readonly Pattern[] = [
     [/^(\w+), measured$/, "$1, gemessen"],
     [/^(\w+): spectral distortion, largest$/, "$1: spektrale Verzerrung, größte"],
     [/^(\w+): sketches of distortion below 1$/, "$1: Sketches mit Verzerrung unter 1"],
-    [/^Softmax regression over (\w+)$/, "Softmax-Regression über $1"],
-    [/^Self-attention, X = I, over (\w+)$/, "Self-Attention, X = I, über $1"],
-    [/^Self-attention, X = ones, over (\w+)$/, "Self-Attention, X = Einsen, über $1"],
-    [/^Cross-attention over (\w+)$/, "Cross-Attention über $1"],
     [/^(.*), (\d+) cores$/, "$1, $2 Kerne"],
 ];
 
-export const patterns: readonly Pattern[] = [...columns, ...surely, ...found, ...notes];
+export const patterns: readonly Pattern[] = [
+    ...separations,
+    ...columns,
+    ...surely,
+    ...found,
+    ...notes,
+];

@@ -13,6 +13,7 @@ const verdicts = {
     holds: "trifft zu",
     fails: "trifft nicht zu",
     undecided: "unentschieden",
+    illustration: "ohne Urteil",
 };
 
 export const ofLabs = translator(
