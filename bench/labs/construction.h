@@ -22,7 +22,7 @@ typedef struct construction {
 /** What came out. */
 typedef struct construction_error {
     double measured; /* max |o - u| over all tokens and coordinates, through the plugin */
-    double exact;    /* the lemma's own formula in double precision; NaN: not computed */
+    double exact;    /* the same in double precision, without the plugin; NaN: no memory for it */
     double rounding; /* what float can add at most, by counting roundings */
     double norm;     /* the largest entry of the weights, in magnitude */
 } construction_error_t;

@@ -107,6 +107,35 @@ static attn_status_t run_layer(const attn_context_t *context, const copy_t *copy
     return status;
 }
 
+/*
+ * The lemma's layer in double precision: logits lambda (c q.k + r) of the tokens' fields, which are floats, and the mean
+ * of the vectors by their exponentials. Returns how far it is from what is wanted.
+ */
+static double run_exact(const copy_t *copy, double lambda, double c) {
+    const int64_t d = copy->what->dim;
+    double worst = 0, *weights = malloc((size_t)copy->length * sizeof *weights);
+    if (!weights) return NAN;
+    for (int64_t i = 0; i < copy->length; i++) {
+        double peak = -INFINITY, sum = 0;
+        for (int64_t j = 0; j <= i; j++) {
+            const float *rest = matrix_at(&copy->tokens, j, d);
+            const double other = copy->class[j] == copy->asks[i] ? 0 : copy->delta + copy->rho;
+            weights[j] =
+                lambda * (c * ((double)rest[NOISE] * copy->rho - other) + (double)rest[RATING]);
+            peak = fmax(peak, weights[j]);
+        }
+        for (int64_t j = 0; j <= i; j++) sum += weights[j] = exp(weights[j] - peak);
+        for (int64_t k = 0; k < d; k++) {
+            double mean = 0;
+            for (int64_t j = 0; j <= i; j++)
+                mean += weights[j] / sum * (double)*matrix_at(&copy->tokens, j, k);
+            worst = fmax(worst, fabs(mean - (double)*matrix_at(&copy->wanted, i, k)));
+        }
+    }
+    free(weights);
+    return worst;
+}
+
 static double rounding(const copy_t *copy, double lambda, double c) {
     /* Terms of a logit, each from factors rounded to float, and their sum. */
     const double terms =
@@ -126,7 +155,7 @@ static attn_status_t construct(const attn_context_t *context, copy_t *copy,
     const double lambda = 4 * log(2 * length * bound / copy->what->eps) / copy->delta;
     fill_tokens(copy);
     fill_wanted(copy);
-    result->exact = NAN;
+    result->exact = run_exact(copy, lambda, c);
     result->rounding = rounding(copy, lambda, c);
     return run_layer(context, copy, lambda, c, result, error);
 }

@@ -89,11 +89,30 @@ static void add_more(tally_t *tally, reasoning_least_t a, reasoning_least_t b) {
 
 /* ---- claims ---------------------------------------------------------------------------------------- */
 
-static void add_solves(const cells_t *cells, const double *row, tally_t *tally) {
-    const reasoning_least_t least =
-        reasoning_least(cells->rows, cells->count, (int32_t)row[REASONING_TASK],
-                        (int32_t)row[REASONING_SIZE], REASONING_SOFTMAX, REASONING_SOLVED);
-    tally_add(tally, !isinf(least.high) ? LAB_HOLDS : isinf(least.low) ? LAB_FAILS : LAB_UNDECIDED);
+/* All problems at one width. */
+static tally_t tally_at(const cells_t *cells, double width) {
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < cells->count; i++)
+        if (row_of(cells, i)[REASONING_WIDTH] == width && is_first(cells, i, OF_MODEL))
+            tally_add(&tally, reaches(cells, i, REASONING_ENOUGH));
+    return tally;
+}
+
+/* The narrowest width with which all problems are solved; else the one with which most are. */
+static void judge_solves(const cells_t *cells, lab_finding_t *finding) {
+    tally_t best = {0};
+    double width = 0;
+    for (uint32_t i = 0; i < cells->count; i++) {
+        const double other = row_of(cells, i)[REASONING_WIDTH];
+        if (!(other > 0)) continue;
+        const tally_t tally = tally_at(cells, other);
+        const int fewer = tally.fails < best.fails;
+        const int more = tally.fails == best.fails && tally.holds > best.holds;
+        const int same = tally.fails == best.fails && tally.holds == best.holds && other < width;
+        if (width == 0 || fewer || more || same) best = tally, width = other;
+    }
+    judge_tally(&best, "problems", finding);
+    if (width > 0) judge_sure(finding, ", at D = %.0f", width);
 }
 
 /* Of linear and sparse: no less than softmax's; and on LIS, more than for the smallest problem. */
@@ -221,12 +240,10 @@ static uint32_t missing_cells(const cells_t *cells) {
 
 void reasoning_judge(enum reasoning_claim claim, const double *rows, uint32_t count,
                      lab_finding_t *finding) {
-    static void (*const adds[])(const cells_t *, const double *,
-                                tally_t *) = {[REASONING_SOLVES] = add_solves,
-                                              [REASONING_WIDER] = add_wider,
-                                              [REASONING_LOCAL] = add_local};
+    static void (*const adds[])(const cells_t *, const double *, tally_t *) = {
+        [REASONING_SOLVES] = NULL, [REASONING_WIDER] = add_wider, [REASONING_LOCAL] = add_local};
     const cells_t cells = {rows, count};
-    const double share = claim == REASONING_SOLVES ? REASONING_SOLVED : REASONING_ENOUGH;
+    const double share = REASONING_ENOUGH;
     tally_t tally = {0};
     if (claim == REASONING_LEAST_FLOPS) {
         judge_flops(rows, count, finding);
@@ -242,7 +259,7 @@ void reasoning_judge(enum reasoning_claim claim, const double *rows, uint32_t co
         const double *row = row_of(&cells, i);
         if (isnan(row[REASONING_TASK]) || !is_first(&cells, i, OF_PROBLEM)) continue;
         const int32_t task = (int32_t)row[REASONING_TASK], size = (int32_t)row[REASONING_SIZE];
-        adds[claim](&cells, row, &tally);
+        if (adds[claim]) adds[claim](&cells, row, &tally);
         judge_found(finding, "%s %s %d", i ? ";" : "", reasoning_name(task), (int)size);
         for (int32_t a = 0, said = 0; a < REASONING_ATTENTIONS; a++) {
             if (!has_attention(&cells, a)) continue;
@@ -251,7 +268,10 @@ void reasoning_judge(enum reasoning_claim claim, const double *rows, uint32_t co
         }
     }
     judge_found(finding, ".");
-    judge_tally(&tally, "comparisons", finding);
+    if (claim == REASONING_SOLVES)
+        judge_solves(&cells, finding);
+    else
+        judge_tally(&tally, "comparisons", finding);
     const uint32_t missing = missing_cells(&cells);
     if (missing) judge_sure(finding, "; %u of %u cells are missing", missing, count);
 }

@@ -103,6 +103,59 @@ static void take_slot(copy_t *copy) {
                 *matrix_at(&copy->slots, i, copy->target[i] % copy->block * d + c);
 }
 
+/* ---- the same in double precision ---------------------------------------------------------------- */
+
+/* Weights of the keys that Eq. 6 shows to token i (k = c = 1), for logits lambda (rated t_j - factor (b' - b_j)^2). */
+static void weigh(const copy_t *copy, int64_t i, double block, double lambda, double factor,
+                  double rated, double *weights) {
+    double peak = -INFINITY, sum = 0;
+    for (int64_t j = 0; j <= i; j++) {
+        const int seen = j > i - copy->block || j % copy->block == copy->block - 1;
+        const double off = block - (double)(j / copy->block + 1);
+        const double place = (double)(j % copy->block + 1);
+        weights[j] = seen ? lambda * (rated * place - factor * off * off) : -INFINITY;
+        peak = fmax(peak, weights[j]);
+    }
+    for (int64_t j = 0; j <= i; j++) sum += weights[j] = exp(weights[j] - peak);
+    for (int64_t j = 0; j <= i; j++) weights[j] /= sum;
+}
+
+/* Layer 2 of token i: the means of its block's slots, times its place. A token has its vector in one slot alone. */
+static void exact_slots(const copy_t *copy, int64_t i, const double *weights, double *slots) {
+    const int64_t d = copy->what->dim;
+    for (int64_t k = 0; k < copy->block * d; k++) slots[k] = 0;
+    for (int64_t j = 0; j <= i; j++)
+        for (int64_t c = 0; c < d && weights[j] > 0; c++)
+            slots[j % copy->block * d + c] += weights[j] * (double)(i % copy->block + 1) *
+                                              (double)*matrix_at(&copy->vectors, j, c);
+}
+
+static double run_exact(const copy_t *copy, double second, double third) {
+    const int64_t d = copy->what->dim, width = copy->block * d;
+    double worst = 0, *weights = malloc((size_t)copy->length * sizeof *weights);
+    double *slots = malloc((size_t)(copy->length * width) * sizeof *slots);
+    for (int64_t i = 0; i < copy->length && weights && slots; i++) {
+        weigh(copy, i, (double)(i / copy->block + 1), second, 1, 0, weights);
+        exact_slots(copy, i, weights, slots + i * width);
+    }
+    for (int64_t i = 0; i < copy->length && weights && slots; i++) {
+        const int64_t slot = copy->target[i] % copy->block * d;
+        weigh(copy, i, (double)(copy->target[i] / copy->block + 1), third, (double)copy->block, 1,
+              weights);
+        for (int64_t c = 0; c < d; c++) {
+            double mean = 0;
+            for (int64_t j = 0; j <= i; j++) mean += weights[j] * slots[j * width + slot + c];
+            worst = fmax(worst, fabs(mean - (double)*matrix_at(&copy->wanted, i, c)));
+        }
+    }
+    if (!weights || !slots) worst = NAN;
+    free(weights);
+    free(slots);
+    return worst;
+}
+
+/* ---- all layers ------------------------------------------------------------------------------------ */
+
 static attn_status_t construct(const attn_context_t *context, copy_t *copy,
                                construction_error_t *result, attn_error_t *error) {
     const double bound = copy->what->bound, eps = copy->what->eps;
@@ -125,7 +178,7 @@ static attn_status_t construct(const attn_context_t *context, copy_t *copy,
     take_slot(copy);
     const double logit = copy->largest < 0x1p24 ? 0 : 4 * 0x1p-24 * copy->largest;
     result->measured = matrix_distance(&copy->out, &copy->wanted);
-    result->exact = NAN;
+    result->exact = run_exact(copy, second, third);
     result->norm = copy->norm;
     /* Both layers' weighted sums, the factor t, and logits that are not exact. */
     result->rounding = (4 * (seen + 8) + 1) * 0x1p-24 * (bound + eps) + eps * expm1(2 * logit);

@@ -104,7 +104,8 @@ static const double tokens[] = {4, 8, 12, 16, 24, 32, 48, 64};
 
 static const double few_tokens[] = {4, 8, 16, 32};
 
-static const lab_fixed_t many[] = {{TRIALS, 80}};
+static const lab_fixed_t many[] = {{TRIALS, 80}}, many_rare[] = {{TRIALS, 80}, {DELTA, 0.05}};
+static const lab_fixed_t thousand[] = {{TRIALS, 1000}};
 static const lab_fixed_t even[] = {{DIM, 2048}, {TRIALS, 20}, {DECAY, 0}};
 static const lab_fixed_t spiked[] = {{DIM, 2048}, {TRIALS, 20}, {DECAY, 0}, {SPIKE, 30}};
 static const lab_fixed_t thin[] = {{ROWS, 32}, {DENSITY, 0.2}, {SIZE, 64}};
@@ -117,6 +118,9 @@ static const lab_fixed_t wide[] = {{DIM, 4096}};
     "Where a sketch has distortion below 1 and r < 0.1, no entry of the attention matrix moves "   \
     "by "                                                                                          \
     "more than 12 r (Lemmas 3.1 to 3.4)."
+#define SMALL_R                                                                                    \
+    "On random X with max |X X^T| = r < 0.1 and d >> n, for each sketch of distortion below 1."
+#define ON_ONE_X "On a random X, n = 8 and d = 512, with independent sketches at each point."
 #define BELOW_TWELVE_R                                                                             \
     "Each sketch of distortion below 1 counts for it where its largest error is at most 12 r, "    \
     "and "                                                                                         \
@@ -131,10 +135,15 @@ static const lab_fixed_t wide[] = {{DIM, 4096}};
     "Each rate of " WHO                                                                            \
     " at such a size: its 95% interval being at most delta counts for it, being "                  \
     "above delta against it, and holding delta neither way; other methods promise something else."
-#define NNZ "Sketching takes time linear in nnz(X), but for a term of n alone (Theorem 3.5)."
-#define LINEAR_TIME                                                                                \
-    "Exponents of time over nnz(X): one counts for it where its interval comes within 0.05 of 1, " \
-    "against it where not, and is undecided where the interval is wider than 0.5."
+#define NNZ                                                                                        \
+    "Sampling by approximate scores (Algorithms 1 and 2) takes time (nnz(X) + n^omega) "           \
+    "poly(log(n / delta)) (Theorem 3.5): at fixed n at most linear in nnz(X)."
+#define NNZ_OWN                                                                                    \
+    "The plugin's methods take time at most linear in nnz(X) on dense X, but leverage over n, "    \
+    "which needs n^2 d."
+#define AT_MOST_LINEAR                                                                             \
+    "The exponent of time over nnz(X): it counts for it where its whole interval is at most 1, "   \
+    "and 0.05, and against it where the whole interval is above."
 
 /* ---- panels --------------------------------------------------------------------------------------- */
 
@@ -146,29 +155,34 @@ enum {
 };
 
 #define ERRORS_OVER(ID, TITLE, X_PARAM, GRID, LABEL, UNIT)                                         \
-    .id = (ID), .title = (TITLE), .claim = TWELVE_R, .criterion = BELOW_TWELVE_R,                  \
-    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, UNIT, 1, 0, 0},                     \
-    .y = {"largest |A' - A|", "", 1, 0, 0}, .idle = NO_PROMISE | NO_TIME,                          \
-    LAB_COLUMNS_OF(sparsification_error_columns)
-#define RATES_OVER(ID, TITLE, CLAIM, WHO, X_PARAM, GRID, LABEL, UNIT, IDLE)                        \
-    .id = (ID), .title = (TITLE), .claim = (CLAIM), .criterion = BELOW_DELTA(WHO),                 \
-    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, UNIT, 1, 0, 0},                     \
-    .y = {"part of the sketches that fail", "", 0, 0, 1}, .fixed = many,                           \
-    .fixed_count = LAB_COUNT(many), .idle = (IDLE), LAB_COLUMNS_OF(sparsification_rate_columns)
+    .id = (ID), .title = (TITLE), .claim = TWELVE_R, .states = "Lemma 3.4; Theorem 3.5",           \
+    .where = SMALL_R, .criterion = BELOW_TWELVE_R, .x_param = (X_PARAM), .grid = LAB_GRID(GRID),   \
+    .x = {LABEL, UNIT, 1, 0, 0}, .y = {"largest |A' - A|", "", 1, 0, 0},                           \
+    .idle = NO_PROMISE | NO_TIME, LAB_COLUMNS_OF(sparsification_error_columns)
+#define RATES_OVER(ID, TITLE, CLAIM, WHO, X_PARAM, GRID, LABEL, UNIT, IDLE, FIXED)                 \
+    .id = (ID), .title = (TITLE), .claim = (CLAIM), .where = ON_ONE_X,                             \
+    .criterion = BELOW_DELTA(WHO), .x_param = (X_PARAM), .grid = LAB_GRID(GRID),                   \
+    .x = {LABEL, UNIT, 1, 0, 0}, .y = {"part of the sketches that fail", "", 0, 0, 1},             \
+    .fixed = (FIXED), .fixed_count = LAB_COUNT(FIXED), .idle = (IDLE),                             \
+    LAB_COLUMNS_OF(sparsification_rate_columns)
 #define OVER_DELTA(ID, TITLE, CLAIM, WHO)                                                          \
-    RATES_OVER(ID, TITLE, CLAIM, WHO, DELTA, deltas, "delta", "", NO_TIME | ANY_SIZE)
-#define OVER_SIZE(ID, TITLE, CLAIM, WHO)                                                           \
-    RATES_OVER(ID, TITLE, CLAIM, WHO, SIZE, small_sizes, "sketch size m", "features", NO_TIME)
+    RATES_OVER(ID, TITLE, CLAIM, WHO, DELTA, deltas, "delta", "", NO_TIME | ANY_SIZE, thousand)
+#define OVER_SIZE(ID, TITLE, CLAIM, WHO, FIXED)                                                    \
+    RATES_OVER(ID, TITLE, CLAIM, WHO, SIZE, small_sizes, "sketch size m", "features", NO_TIME,     \
+               FIXED)
 #define TIMES_OVER(ID, TITLE, X_PARAM, GRID, LABEL)                                                \
-    .id = (ID), .title = (TITLE), .claim = NNZ, .criterion = LINEAR_TIME, .flags = LAB_SERIAL,     \
-    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, "", 1, 0, 0},                       \
-    .y = {"processor time", "s", 1, 0, 0}, .idle = FOR_TIME,                                       \
-    LAB_COLUMNS_OF(sparsification_time_columns)
+    .id = (ID), .title = (TITLE), .claim = NNZ_OWN, .states = "Theorem 3.5",                       \
+    .where = "On dense X through the plugin, on the machine that is named.",                       \
+    .criterion = AT_MOST_LINEAR, .flags = LAB_SERIAL | LAB_OWN, .x_param = (X_PARAM),              \
+    .grid = LAB_GRID(GRID), .x = {LABEL, "", 1, 0, 0}, .y = {"processor time", "s", 1, 0, 0},      \
+    .idle = FOR_TIME, LAB_COLUMNS_OF(sparsification_time_columns)
 
 #define LEAST_OVER(ID, TITLE, FIXED)                                                               \
     .id = (ID), .title = (TITLE),                                                                  \
     .claim = "m = O(n log n) sampled features, or O(n) weighed ones, are enough however many "     \
              "there are (Theorems 3.5 and 3.6).",                                                  \
+    .states = "Theorem 3.5; Theorem 3.6; Lemma 5.4",                                               \
+    .where = "On random X with d = 2048 and d = 512 features, n = 4 to 32.",                       \
     .criterion =                                                                                   \
         "The least m for which at most a twentieth of the sketches has a distortion of 1 "         \
         "or more, in steps of a tenth: each of leverage, approximate and deterministic counts "    \
@@ -178,14 +192,19 @@ enum {
     .fixed_count = LAB_COUNT(FIXED), .idle = NO_PROMISE | NO_TIME | ANY_SIZE,                      \
     LAB_COLUMNS_OF(sparsification_least_columns)
 #define CSR_OVER(ID, TITLE, X_PARAM, GRID, LABEL, FIXED)                                           \
-    .id = (ID), .title = (TITLE), .claim = NNZ, .criterion = LINEAR_TIME, .flags = LAB_SERIAL,     \
-    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, "", 1, 0, 0},                       \
-    .y = {"processor time", "s", 1, 0, 0}, .fixed = (FIXED), .fixed_count = LAB_COUNT(FIXED),      \
-    .idle = FOR_TIME, LAB_COLUMNS_OF(sparsification_csr_columns)
+    .id = (ID), .title = (TITLE), .claim = NNZ, .states = "Theorem 3.5; Algorithm 1; Lemma 5.2",   \
+    .where = "From the arrays of a CSR to Y, n = 32, on the machine that is named; other methods " \
+             "are drawn beside it.",                                                               \
+    .criterion = AT_MOST_LINEAR, .flags = LAB_SERIAL, .x_param = (X_PARAM),                        \
+    .grid = LAB_GRID(GRID), .x = {LABEL, "", 1, 0, 0}, .y = {"processor time", "s", 1, 0, 0},      \
+    .fixed = (FIXED), .fixed_count = LAB_COUNT(FIXED), .idle = FOR_TIME,                           \
+    LAB_COLUMNS_OF(sparsification_csr_columns)
 
 #define LEVERAGE_PROMISE PROMISED("Leverage sampling", SPECTRAL) " (Lemma 5.4)."
 #define GAUSSIAN_PROMISE PROMISED("A Gaussian sketch", EACH_LOGIT) " (Dasgupta and Gupta, 2003)."
 #define AMS_PROMISE PROMISED("An AMS, OSNAP or SRHT sketch", SQUARES) " (Markov's inequality)."
+
+#define SPECTRAL_STATES "Lemma 5.4; Lemma 4.1; Theorem 3.5; Theorem 1.3"
 
 enum {
     PANEL_SIZE,
@@ -221,6 +240,8 @@ const lab_panel_t sparsification_panels[PANELS] = {
                   "(Theorem 4.2; with the barrier method's constants eps = 2 sqrt q / (q + 1), q = "
                   "m / n), "
                   "and no entry of the attention matrix moves by more than 12 r (Theorem 3.6).",
+         .states = "Theorem 4.2; Theorem 3.6; Theorem 1.4",
+         .where = "On random X, n = 8 and d = 512, r = 0.008, from m = n + 1 on.",
          .criterion = "Each largest distortion counts for it where it is at most that eps and what "
                       "reading logits in float can add, against it where not; so does each largest "
                       "error against 12 r where the distortion is below 1.",
@@ -232,26 +253,32 @@ const lab_panel_t sparsification_panels[PANELS] = {
          LAB_COLUMNS_OF(sparsification_fixed_columns)},
     [PANEL_DELTA] = {OVER_DELTA("delta",
                                 "How often the distortion is above eps, at leverage's size",
-                                LEVERAGE_PROMISE, "leverage")},
+                                LEVERAGE_PROMISE, "leverage"),
+                     .states = SPECTRAL_STATES},
     [PANEL_DELTA_LOGIT] = {OVER_DELTA("delta-logit",
                                       "How often a logit is off by more than eps |x_i| |x_j|, at "
                                       "the Gaussian sketch's size",
-                                      GAUSSIAN_PROMISE, "gaussian")},
+                                      GAUSSIAN_PROMISE, "gaussian"),
+                           .flags = LAB_OWN},
     [PANEL_DELTA_FROBENIUS] = {OVER_DELTA("delta-frobenius",
                                           "How often |S' - S|_F is above eps |X|_F^2, at the AMS "
                                           "sketch's size",
-                                          AMS_PROMISE, "ams, osnap and srht")},
+                                          AMS_PROMISE, "ams, osnap and srht"),
+                               .flags = LAB_OWN},
     [PANEL_RATE] = {OVER_SIZE("rate", "How often the distortion is above eps, over the sketch size",
-                              LEVERAGE_PROMISE, "leverage")},
+                              LEVERAGE_PROMISE, "leverage", many_rare),
+                    .states = SPECTRAL_STATES},
     [PANEL_RATE_LOGIT] = {OVER_SIZE("rate-logit",
                                     "How often a logit is off by more than eps |x_i| |x_j|, over "
                                     "the sketch size",
-                                    GAUSSIAN_PROMISE, "gaussian")},
+                                    GAUSSIAN_PROMISE, "gaussian", many),
+                          .flags = LAB_OWN},
     [PANEL_RATE_FROBENIUS] = {OVER_SIZE(
-        "rate-frobenius",
-        "How often |S' - S|_F is above eps |X|_F^2, over the sketch "
-        "size",
-        AMS_PROMISE, "ams, osnap and srht")},
+                                  "rate-frobenius",
+                                  "How often |S' - S|_F is above eps |X|_F^2, over the sketch "
+                                  "size",
+                                  AMS_PROMISE, "ams, osnap and srht", many),
+                              .flags = LAB_OWN},
     [PANEL_NNZ] = {TIMES_OVER("nnz", "Time of a run over the features d of a dense X, nnz(X) = n d",
                               DIM, features, "features d")},
     [PANEL_TOKENS] = {TIMES_OVER("tokens",
@@ -280,6 +307,10 @@ const lab_panel_t sparsification_panels[PANELS] = {
                   "eps) r; exp B is within 6 r of exp A, relative to either; so are the sums of "
                   "its rows; no entry of the attention matrix moves by more than 12 r (Lemmas 3.1 "
                   "to 3.4).",
+         .states = "Lemma 3.1; Lemma 3.2; Lemma 3.3; Lemma 3.4",
+         .where =
+             SMALL_R " Lemma 3.1 prints (1 - eps) B <= A <= (1 + eps) B, for which it is false "
+                     "(A = 0.1, B = 0.4, eps = 0.75): what its proof uses is judged.",
          .criterion = "Each lemma counts for it at each sketch of distortion below 1 where its "
                       "largest entry is within what it allows, and against it where not.",
          .x_param = R,

@@ -99,6 +99,8 @@ static void check_constructions(const lab_panel_t *panel, const double *row) {
     } else if (strcmp(panel->columns[1].name, "agg") == 0) {
         assert_true(cell(panel, row, "above") == 0);
         assert_true(cell(panel, row, "agg_exact") <= cell(panel, row, "eps"));
+        assert_true(cell(panel, row, "copy_exact") <= cell(panel, row, "eps"));
+        assert_true(cell(panel, row, "sparse_copy_exact") <= cell(panel, row, "eps"));
     } else {
         assert_true(row[1] > 0 && row[2] > 0 && row[3] > 0);
     }
