@@ -13,8 +13,16 @@ export const complexity = {
         "Softmax-Attention braucht L^2 Zeit, dünne L sqrt L, lineare L; mit der Dimension ~ sqrt L, die allgemeine Aufgaben von den beiden letzten verlangen, brauchen alle L^2. Daneben steht Attention auf Sketches, die alle Paare und die Hälfte der Features hat. Zeiten sind gemessen und von Lauf zu Lauf verschieden.",
     "Time of causal attention, one head, one thread":
         "Zeit kausaler Attention, ein Kopf, ein Thread",
-    "Time grows as L^2 for softmax, L^1.5 for sparse and L for linear attention (Table 1, locality column at constant m: there a constant dimension is enough).":
-        locality("Die Zeit wächst"),
+    "Measured times grow as the operations that Table 1 counts, L^2 for softmax, L^1.5 for sparse and L for linear attention (Table 1, locality column at constant m: there a constant dimension is enough).":
+        locality("Gemessene Zeiten wachsen wie die Operationen, die Tabelle 1 zählt,"),
+    "Exponents over L of 2048 or more: one counts for it where its interval comes within 0.05 of the claimed one, against it where not, and is undecided where the interval is wider than 0.5.":
+        "Exponenten über L ab 2048: Einer zählt dafür, wo sein Intervall bis auf 0.05 an den behaupteten kommt, dagegen, wo nicht, und ist unentschieden, wo das Intervall breiter ist als 0.5.",
+    "At L = 512 to 16384, one head, causal, one thread of the machine that is named.":
+        "Bei L = 512 bis 16384, ein Kopf, kausal, ein Thread der Maschine, die genannt ist.",
+    "At L = 512 to 16384, one head, causal; bytes of plan and workspace, counted.":
+        "Bei L = 512 bis 16384, ein Kopf, kausal; Byte von Plan und Arbeitsspeicher, gezählt.",
+    "At L = 512 to 16384, one head, causal; counted, so that nothing else is in the numbers.":
+        "Bei L = 512 bis 16384, ein Kopf, kausal; gezählt, sodass nichts anderes in den Zahlen ist.",
     "Counted work grows as L^2 for softmax, L^1.5 for sparse and L for linear attention (Table 1, locality column at constant m: there a constant dimension is enough).":
         locality("Die gezählte Arbeit wächst"),
     "Memory beside the arrays": "Speicher neben den Arrays",
@@ -29,8 +37,8 @@ export const complexity = {
         "Zeit, wo dünne und lineare Attention d ~ sqrt L haben",
     "Additions and multiplications where sparse and linear attention have d ~ sqrt L":
         "Additionen und Multiplikationen, wo dünne und lineare Attention d ~ sqrt L haben",
-    "In time, with the d ~ sqrt L that general problems ask of sparse and linear attention (Theorem 4.4), all three take L^2 (Table 1, general column).":
-        general("An Zeit"),
+    "In measured time, too, with the d ~ sqrt L that general problems ask of sparse and linear attention (Theorem 4.4), all three take L^2 (Table 1, general column).":
+        general("Auch an gemessener Zeit"),
     "In counted work, with the d ~ sqrt L that general problems ask of sparse and linear attention (Theorem 4.4), all three take L^2 (Table 1, general column).":
         general("An gezählter Arbeit"),
     "of queries, keys and values": "von Queries, Keys und Values",

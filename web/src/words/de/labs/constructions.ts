@@ -23,8 +23,18 @@ const panels = {
         "Gemessener Fehler über der Größe M der Zahlen",
     "AGG by linear attention and COPY by softmax and by sparse attention, with the explicit weights of Lemmas A.9, A.11 and A.12 (for j <= i, where they print j < i; A.12 with tokens of B d numbers, where it prints O(d)), are off by eps at most.":
         promised,
-    "Each largest error, in float: one of eps or less counts for it, one above eps and what counted roundings can add against it, one between them neither way.":
-        "Jeder größte Fehler, in float: Bis eps zählt er dafür, über eps und dem, was gezählte Rundungen hinzufügen können, dagegen, dazwischen weder noch.",
+    "Each largest error of the layers in double precision: one of eps or less counts for it, one above it against it. Through the plugins, in float, each error within eps and what counted roundings can add is drawn beside it.":
+        "Jeder größte Fehler der Schichten in doppelter Genauigkeit: Bis eps zählt er dafür, darüber dagegen. Daneben stehen die Fehler durch die Plugins, in float, bis eps und zu dem, was gezählte Rundungen hinzufügen können.",
+    "On random tokens within [-M, M] that keep Assumption A.10 as tightly as it allows; in double, as float cannot store what is wanted at eps = 1e-8.":
+        "Bei zufälligen Token in [-M, M], die Annahme A.10 so knapp wie erlaubt einhalten; in doppelter Genauigkeit, da float das Gewünschte bei eps = 1e-8 nicht speichern kann.",
+    "Through the plugins, in float, no error is above eps and what counted roundings can add.":
+        "Durch die Plugins, in float, ist kein Fehler über eps und dem, was gezählte Rundungen hinzufügen können.",
+    "Of the constructions' weight matrices, which do not depend on the tokens.":
+        "An den Gewichtsmatrizen der Konstruktionen, die nicht von den Token abhängen.",
+    "At L = 16 to 32768; numbers are counted, in the plugins' weights and states.":
+        "Bei L = 16 bis 32768; Zahlen sind gezählt, in den Gewichten und Zuständen der Plugins.",
+    "At L = 16384; numbers are counted, in the plugins' weights and states.":
+        "Bei L = 16384; Zahlen sind gezählt, in den Gewichten und Zuständen der Plugins.",
     "Largest parameter over the length, L = m^2": "Größter Parameter über der Länge, L = m^2",
     "Largest parameter over the promised error": "Größter Parameter über dem zugesagten Fehler",
     "The largest parameter of AGG grows as logarithms alone (Lemma A.9), those of COPY as polynomials of M, 1/delta, log L and log 1/eps (Lemmas A.11, A.12), here all of them as log 1/eps.":
@@ -81,7 +91,9 @@ const columns = {
     "COPY, softmax attention": "COPY, Softmax-Attention",
     "COPY, three sparse layers": "COPY, drei dünne Schichten",
     "promised eps": "zugesagtes eps",
-    "AGG without rounding": "AGG ohne Rundung",
+    "AGG, in double": "AGG, in double",
+    "COPY, softmax, in double": "COPY, Softmax, in double",
+    "COPY, sparse, in double": "COPY, dünn, in double",
     "what float can add, AGG": "was float hinzufügen kann, AGG",
     "what float can add, COPY": "was float hinzufügen kann, COPY",
     "what float can add, COPY by sparse layers":

@@ -12,6 +12,7 @@ const counted: Readonly<Record<string, string>> = {
     "lemmas and radii": "Lemmata und Radien",
     parts: "Teilen",
     points: "Punkten",
+    problems: "Aufgaben",
     means: "Mitteln",
     rates: "Raten",
     ratios: "Verhältnissen",
@@ -32,9 +33,10 @@ const sure = clauses([
         "95-%-Intervalle, die die Krümmung über $1 Punkte einschließen",
     ],
     [
-        /in float, whose rounding is allowed up to (\S+) eps/,
-        "in float, dessen Rundung bis zu $1 eps ausmachen darf",
+        /, in double; in float above eps and rounding: (\d+)/,
+        ", in double; in float über eps und Rundung: $1",
     ],
+    [/, at D = (\d+)/, ", bei D = $1"],
     [/each the largest of up to (\d+) trials/, "jeweils der größte Wert aus bis zu $1 Versuchen"],
     [/each the largest of (\d+) X/, "jeweils der größte Wert aus $1 X"],
     [/each of (\d+) sketches of one X/, "jede aus $1 Sketches eines X"],
@@ -58,6 +60,7 @@ const surely: readonly Pattern[] = [
         "$1 von $2 Punkten liegen innerhalb der Voraussetzungen",
     ],
     [/^there are no points$/, "es gibt keine Punkte"],
+    [/^the paper has no number for it$/, "die Arbeit hat keine Zahl dafür"],
 ];
 
 /** How an amount grows: of which attention or construction, and by which power. */
@@ -177,8 +180,8 @@ const separated = clauses([
 const notes: readonly Pattern[] = [
     [/^.*trials have a decision that rounding can turn.*$/, separated],
     [
-        /^above eps: AGG at (\d+), COPY at (\d+), COPY by sparse layers at (\d+) of (\d+) points; above eps and what float's rounding can add, which is up to (\S+) eps: (\d+)$/,
-        "über eps: AGG an $1, COPY an $2, COPY durch dünne Schichten an $3 von $4 Punkten; über eps und dem, was die Rundung von float hinzufügen kann, bis zu $5 eps: $6",
+        /^in float above eps: AGG at (\d+), COPY at (\d+), COPY by sparse layers at (\d+) of (\d+) points; above eps and what float's rounding can add, which is up to (\S+) eps: (\d+)$/,
+        "in float über eps: AGG an $1, COPY an $2, COPY durch dünne Schichten an $3 von $4 Punkten; über eps und dem, was die Rundung von float hinzufügen kann, bis zu $5 eps: $6",
     ],
     [
         /^of (\d+) descents (\d+) or more still move at each point, and (\d+) or more have shifts above float's rounding, which ratios and cosines are of; (\d+) of (\d+) steps are within the theorems' premises$/,

@@ -7,11 +7,13 @@ export const reasoning = {
     "Decoders learn to write the chain of thought of LIS, edit distance and arithmetic. With sparse and linear attention they need to be wider as problems grow, unless each step looks back a little only.":
         "Decoder lernen, die Gedankenkette zu LIS, Editierdistanz und Rechnen zu schreiben. Mit dünner und linearer Attention müssen sie breiter sein, wenn Aufgaben wachsen, es sei denn, jeder Schritt schaut nur wenig zurück.",
     "Softmax attention on every task": "Softmax-Attention bei jeder Aufgabe",
-    "Softmax attention solves each task at each size at some width (Figure 1).":
-        "Softmax-Attention löst jede Aufgabe in jeder Größe bei irgendeiner Breite (Abbildung 1).",
+    "Softmax attention solves all tasks at all sizes at one fixed width (Figure 1).":
+        "Softmax-Attention löst alle Aufgaben in allen Größen bei einer festen Breite (Abbildung 1).",
+    "At sizes that a laptop trains: LIS of 6 to 16 numbers, ED of 3 to 6 letters, arithmetic of 2 to 4 operators modulo 5, D = 16 to 64.":
+        "Bei Größen, die ein Laptop trainiert: LIS mit 6 bis 16 Zahlen, ED mit 3 bis 6 Buchstaben, Rechnen mit 2 bis 4 Operatoren modulo 5, D = 16 bis 64.",
     "Right answers by width and size": "Richtige Antworten nach Breite und Größe",
-    "Linear and sparse attention need at least softmax's width for 90% of answers, and on LIS more for larger problems (Figures 1 and 3, Theorems 4.4 and 4.7).":
-        "Lineare und dünne Attention brauchen für 90 % der Antworten mindestens die Breite von Softmax, und bei LIS mehr für größere Aufgaben (Abbildungen 1 und 3, Theoreme 4.4 und 4.7).",
+    "Linear and sparse attention need at least softmax's width for 90% of answers, and on LIS more for larger problems (Figures 1 and 3, Theorem 4.4).":
+        "Lineare und dünne Attention brauchen für 90 % der Antworten mindestens die Breite von Softmax, und bei LIS mehr für größere Aufgaben (Abbildungen 1 und 3, Theorem 4.4).",
     "Edit distance, banded and not": "Editierdistanz, im Band und ohne",
     "Where each step looks back a little only, linear and sparse attention need no more width (Figure 2, Propositions 5.4 and 5.5).":
         "Wo jeder Schritt nur wenig zurückschaut, brauchen lineare und dünne Attention nicht mehr Breite (Abbildung 2, Propositionen 5.4 und 5.5).",

@@ -7,9 +7,6 @@ const lab = {
         "Ein Schritt Gradientenabstieg in x und eine Änderung der Daten A verschieben beide das Ziel b um einen beschränkten Betrag. Gemessen werden zwei Änderungen von A: ein Gradientenschritt in A und eine Schicht Self-Attention, in der jedes Token auf alle schaut. Verschiebungen je Schrittlänge, logarithmisch, da die Schranken überlaufen, und der Winkel zwischen ihnen; dazu eine Schicht Attention mit Gewichten, die den Schritt selbst tun.",
 };
 
-const similar = (how: string) =>
-    `Eine Schicht Self-Attention und ein Schritt Gradientenabstieg ändern das Modell sehr ähnlich (Abstract, Abschnitt 1.1)${how}`;
-
 const panels = {
     "Softmax regression by gradient descent": "Softmax-Regression durch Gradientenabstieg",
     "A step against the gradient lowers the loss (section 5.1, with the sign that descends).":
@@ -24,12 +21,20 @@ const panels = {
         "Jedes größte Verhältnis der Versuche zählt dafür, wo es höchstens die Schranke der Beweise selbst ist, die unter M liegt, und dagegen, wo es über M liegt; Punkte außerhalb der Voraussetzungen zählen nicht.",
     "Do the weight step and an update of the data shift the target alike?":
         "Verschieben der Gewichtsschritt und eine Änderung der Daten das Ziel gleich?",
-    "A layer of self-attention and a step of gradient descent change the model with great similarity (abstract, section 1.1): read here as shifts of the target whose cosine is 0.9 or more, as the paper gives no number and no weights of the layer.":
-        similar(
-            ": hier gelesen als Verschiebungen des Ziels, deren Kosinus mindestens 0.9 ist, da die Arbeit keine Zahl und keine Gewichte der Schicht nennt.",
-        ),
-    "Each mean cosine of the layer's shift: its 95% interval being at 0.9 or above counts for it, being below against it, and holding 0.9 neither way.":
-        "Jeder mittlere Kosinus der Verschiebung durch die Schicht: Liegt sein 95-%-Intervall bei 0.9 oder darüber, zählt er dafür, liegt es darunter, dagegen, enthält es 0.9, weder noch.",
+    "A layer of self-attention and a step of gradient descent change the model with great similarity (abstract, section 1.1). No bound of the paper says how great: two probability vectors differ by at most sqrt 2, and M binds steps below 1e-72 alone.":
+        "Eine Schicht Self-Attention und ein Schritt des Gradientenabstiegs ändern das Modell mit großer Ähnlichkeit (Zusammenfassung, Abschnitt 1.1). Keine Schranke der Arbeit sagt, wie groß: Zwei Wahrscheinlichkeitsvektoren liegen höchstens sqrt 2 auseinander, und M bindet nur Schritte unter 1e-72.",
+    "On descents of random data, with a layer whose weights are identities, as the paper gives none.":
+        "Bei Abstiegen auf zufälligen Daten, mit einer Schicht, deren Gewichte Einheitsmatrizen sind, da die Arbeit keine nennt.",
+    "None: the paper has no number for it, and we set no bar.":
+        "Nichts: Die Arbeit hat keine Zahl dafür, und wir setzen keine Schwelle.",
+    "On descents of random data with |A| and |x| within R >= 4, b = f(x*) and steps of |A (x' - x)|_inf < 0.01, as the theorems ask.":
+        "Bei Abstiegen auf zufälligen Daten mit |A| und |x| bis R >= 4, b = f(x*) und Schritten mit |A (x' - x)|_inf < 0.01, wie die Theoreme verlangen.",
+    "At the first step of descents of random data, over the inverse temperature beta.":
+        "Beim ersten Schritt von Abstiegen auf zufälligen Daten, über der inversen Temperatur beta.",
+    "At the steps of descents of random data, beta = 0.1.":
+        "Bei den Schritten von Abstiegen auf zufälligen Daten, beta = 0.1.",
+    "A layer with explicit weights, which are ours, and a step of gradient descent change the model with great similarity (abstract, section 1.1), for which we take shifts of the target whose cosine is 0.9 or more.":
+        "Eine Schicht mit expliziten Gewichten, die unsere sind, und ein Schritt des Gradientenabstiegs ändern das Modell mit großer Ähnlichkeit (Zusammenfassung, Abschnitt 1.1), als die wir Verschiebungen des Ziels mit einem Kosinus von 0.9 oder mehr nehmen.",
     "Shift of the target for a step of length 1, over R":
         "Verschiebung des Ziels bei einem Schritt der Länge 1, über R",
     "Largest part of what each Lipschitz lemma allows, over R":
@@ -46,10 +51,6 @@ const panels = {
         "Jedes beta und beide Schichten: Der größte Anteil eines Fehlers an seiner Schranke zählt bis 1 dafür und darüber dagegen.",
     "Does a layer with explicit weights shift the target as the gradient step does?":
         "Verschiebt eine Schicht mit expliziten Gewichten das Ziel wie der Gradientenschritt?",
-    "A layer of self-attention and a step of gradient descent change the model with great similarity (abstract, section 1.1), given the layer's weights: read as shifts of the target whose cosine is 0.9 or more.":
-        similar(
-            ", bei gegebenen Gewichten der Schicht: gelesen als Verschiebungen des Ziels, deren Kosinus mindestens 0.9 ist.",
-        ),
     "Each mean cosine: its 95% interval being at 0.9 or above counts for it, being below against it, and holding 0.9 neither way.":
         "Jeder mittlere Kosinus: Liegt sein 95-%-Intervall bei 0.9 oder darüber, zählt er dafür, liegt es darunter, dagegen, enthält es 0.9, weder noch.",
 };
