@@ -6,6 +6,7 @@
  */
 #include "attn/support.h"
 #include "labs/declare.h"
+#include "labs/judge.h"
 #include "labs/reasoning/study.h"
 #include "labs/reasoning_lab.h"
 #include "labs/statistics.h"
@@ -506,6 +507,9 @@ static void note(const lab_run_t *run, const double *rows, uint32_t row_count, c
 static void judge(const lab_run_t *run, const double *rows, uint32_t row_count,
                   lab_finding_t *finding) {
     reasoning_judge(grid_of(run)->claim, rows, row_count, finding);
+    if (!(run->panel->flags & LAB_ILLUSTRATION)) return;
+    finding->sure[0] = 0;
+    judge_sure(finding, "equal least widths are ties");
 }
 
 const lab_t lab_reasoning = {

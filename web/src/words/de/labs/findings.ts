@@ -60,6 +60,7 @@ const surely: readonly Pattern[] = [
         "$1 von $2 Punkten liegen innerhalb der Voraussetzungen",
     ],
     [/^there are no points$/, "es gibt keine Punkte"],
+    [/^equal least widths are ties$/, "gleiche kleinste Breiten sind unentschieden"],
     [/^the paper has no number for it$/, "die Arbeit hat keine Zahl dafür"],
 ];
 
