@@ -334,7 +334,7 @@ const lab_panel_t separation_panels[SEPARATION_PANELS] =
 
     LEMMA_5("1", "D0", "F_exp = 0"), LEMMA_5("2", "D1", "F_exp > 0"),
     LEMMA_5("3", "D0", "F_lin = 0"), LEMMA_5("4", "D1", "F_lin = 0"),
-    ONES("d5", "D.5", "Lemma D.4", "D1", "F_exp > 0", "n^0.02"),
+    ONES("d5", "D.5", "Lemma D.4 (1)", "D1", "F_exp > 0", "n^0.02"),
     ONES("d9", "D.9", "Lemma D.8", "D0", "F_exp = 0", "n^(4 a0 + 0.02)"),
     ONES("d13", "D.13", "Lemma D.12", "D1", "F_lin = 0", "n^0.02"),
     ONES("d17", "D.17", "Lemma D.16", "D0", "F_lin = 0", "n^0.02"),

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { assertRefused, attn, isWasi, succeed as succeedWith } from "./command.mjs";
 
 export const nativeOnly = { skip: isWasi && "native only" };
-export const HEADER = "x,success,low,high,fexp1,flin1,fexp0,flin0,trials";
+export const HEADER = "x,success,low,high,fexp1,flin1,fexp0,flin0,formula,trials";
 
 export const read = (folder, name) => readFileSync(join(folder, name), "utf8");
 export const parseCsv = (text) => {

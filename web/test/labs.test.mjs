@@ -86,7 +86,7 @@ test("a panel runs: figure, progress, note, table, and a file with the numbers",
     const { name, text } = await downloaded();
     assert.equal(name, "separation-7b.csv");
     const [head, ...lines] = text.trimEnd().split("\n");
-    assert.equal(head, "x,success,low,high,fexp1,flin1,fexp0,flin0,trials");
+    assert.equal(head, "x,success,low,high,fexp1,flin1,fexp0,flin0,formula,trials");
     const told = JSON.parse((await downloaded("json")).text);
     assert.deepEqual(told.columns, head.split(","));
     assert.deepEqual(
