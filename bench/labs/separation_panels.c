@@ -120,6 +120,13 @@ enum {
     NOT_CROSS = 1 << SEPARATION_B | 1 << SEPARATION_C,
     NOT_REGRESSION = NOT_CROSS | 1 << SEPARATION_D | 1 << SEPARATION_A0 | 1 << SEPARATION_A1 |
                      1 << SEPARATION_ROWS,
+    /* m is the axis, whatever it would follow */
+    OVER_M = 1 << SEPARATION_FACTOR,
+    OVER_N = 0,
+    OVER_D = 0,
+    OVER_A1 = 0,
+    OVER_A0 = 0,
+    OVER_C = 0,
     NOT_LEMMA = 1 << SEPARATION_M | 1 << SEPARATION_DELTA | 1 << SEPARATION_TRIALS |
                 1 << SEPARATION_ROWS | 1 << SEPARATION_FACTOR,
 };
@@ -155,7 +162,7 @@ enum {
 #define FIGURE(ID, TITLE, NET, X, NAME, FIXED)                                                     \
     .id = (ID), .title = (TITLE), .claim = FIGURE_##NET, .states = "Figure " ID,                   \
     .where = DRAWN_##NET, .criterion = NO_CRITERION, .ours = OURS, .flags = LAB_ILLUSTRATION,      \
-    .idle = NOT_##NET, .x_param = SEPARATION_##X, .x = {NAME, "", 0, 0, 0},                        \
+    .idle = NOT_##NET | OVER_##X, .x_param = SEPARATION_##X, .x = {NAME, "", 0, 0, 0},             \
     .y = {"ratio of trials", "", 0, 0, 1}, .fixed = (FIXED), .fixed_count = LAB_COUNT(FIXED)
 
 /* a n, b d, c m, d a1, e a0, f c, as section 7.2's text orders them. */
@@ -213,8 +220,8 @@ enum {
 #define JUDGED(ID, TITLE, NET, X, NAME, GRID, FIXED)                                               \
     {                                                                                              \
         .id = ID "-inside", .title = TITLE ", within the premises", .claim = CLAIM_##NET,          \
-        .states = STATES_##NET, .where = WHERE_##NET, .criterion = POINTWISE, .idle = NOT_##NET,   \
-        .x_param = SEPARATION_##X, .x = {NAME, "", 0, 0, 0},                                       \
+        .states = STATES_##NET, .where = WHERE_##NET, .criterion = POINTWISE,                      \
+        .idle = NOT_##NET | OVER_##X, .x_param = SEPARATION_##X, .x = {NAME, "", 0, 0, 0},         \
         .y = {"ratio of trials", "", 0, 0, 1}, .fixed = (FIXED), .fixed_count = LAB_COUNT(FIXED),  \
         .grid = LAB_GRID(GRID)
 #define JUDGED_SELF(FIGURE_ID, KIND, NET, FIXED, A1_FIXED, A1S)                                    \

@@ -101,7 +101,7 @@ test("a panel runs: figure, progress, note, table, and a file with the numbers",
     const { rows } = await lab("separation", { trials: 5 }, { panel: "7b" });
     assert.deepEqual(
         lines.map((line) => line.split(",").map(Number)),
-        rows.map((row) => row.slice(0, 9)),
+        rows.map((row) => row.slice(0, 10)),
     );
     await page.click("#numbers summary");
     await page.locator("#numbers tbody tr").first().waitFor();
@@ -142,8 +142,9 @@ test("a figure that is saved has its legend in it, wide and at 360 pixels", asyn
         await open("lab=separation&panel=7d&set.trials=1", { viewport: { width, height: 900 } });
         await runs(81);
         const labels = await page.locator("#legend li:visible").allTextContents();
-        assert.equal(labels.length, 6, "five curves, and what is shaded");
-        const drawn = await page.$$eval("#figure svg [stroke^='var(--curve']", (all) =>
+        assert.equal(labels.length, 7, "six curves, and what is shaded");
+        const curves = ["var(--curve", "var(--ink)"].map((c) => `#figure svg [stroke^='${c}']`);
+        const drawn = await page.$$eval(curves.join(), (all) =>
             all.map((each) => getComputedStyle(each).stroke),
         );
         const height = await page.$eval("#figure svg", (plot) => plot.viewBox.baseVal.height);
@@ -184,8 +185,8 @@ test("rows outside of the claim's premises are shaded, and only they", async () 
     );
     assert.equal(widths.filter((width) => width > 0).length, outside);
     assert.equal(await page.locator("#outside").isVisible(), true);
-    await page.selectOption("#panel", "7b");
-    await runs(10);
+    await page.selectOption("#panel", "7b-inside");
+    await runs(5);
     assert.equal(await page.locator("#outside").isVisible(), false);
 });
 

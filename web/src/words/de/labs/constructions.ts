@@ -91,9 +91,9 @@ const columns = {
     "COPY, softmax attention": "COPY, Softmax-Attention",
     "COPY, three sparse layers": "COPY, drei dünne Schichten",
     "promised eps": "zugesagtes eps",
-    "AGG, in double": "AGG, in double",
-    "COPY, softmax, in double": "COPY, Softmax, in double",
-    "COPY, sparse, in double": "COPY, dünn, in double",
+    "AGG, in double": "AGG, doppelt genau",
+    "COPY, softmax, in double": "COPY, Softmax, doppelt genau",
+    "COPY, sparse, in double": "COPY, dünn, doppelt genau",
     "what float can add, AGG": "was float hinzufügen kann, AGG",
     "what float can add, COPY": "was float hinzufügen kann, COPY",
     "what float can add, COPY by sparse layers":

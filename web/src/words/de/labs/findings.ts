@@ -34,7 +34,7 @@ const sure = clauses([
     ],
     [
         /, in double; in float above eps and rounding: (\d+)/,
-        ", in double; in float über eps und Rundung: $1",
+        ", doppelt genau; in float über eps und Rundung: $1",
     ],
     [/, at D = (\d+)/, ", bei D = $1"],
     [/each the largest of up to (\d+) trials/, "jeweils der größte Wert aus bis zu $1 Versuchen"],
