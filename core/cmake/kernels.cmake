@@ -44,6 +44,9 @@ foreach(line IN LISTS lines)
     set(ATTN_${tier}_ROWS ${CMAKE_MATCH_3})
     set(ATTN_${tier}_COLUMNS ${CMAKE_MATCH_4})
     separate_arguments(ATTN_${tier}_FLAGS UNIX_COMMAND "${CMAKE_MATCH_5}")
+    if(ATTN_TARGETS_X86_64) # not what a parent's -march=native adds: each tier runs on all machines that have it
+      list(PREPEND ATTN_${tier}_FLAGS -march=x86-64)
+    endif()
     if(ATTN_WASM) # more costs 2 kB of download and gains nothing
       list(APPEND ATTN_${tier}_FLAGS -fno-unroll-loops)
     endif()

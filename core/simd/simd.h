@@ -127,7 +127,7 @@
 #endif
 
 /* Whether integers of 8 bits are multiplied four at a time; else they are widened to 16. */
-#if defined(__AVX512VNNI__) || defined(ATTN_EMULATED_VNNI)
+#if (ATTN_SIMD_BITS == 512 && defined(__AVX512VNNI__)) || defined(ATTN_EMULATED_VNNI)
 #define VI_HAS_DOT8 1
 #else
 #define VI_HAS_DOT8 0
