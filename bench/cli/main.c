@@ -28,7 +28,7 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static int help(void) {
     puts("usage: attn COMMAND [OPTION...]\n"
-         "       attn COMMAND --help\n"
+         "       attn COMMAND --help, or attn help COMMAND\n"
          "       attn --version\n"
          "\n"
          "Attention on the CPU: softmax(scale Q K^T) V, exact and approximate.\n");
@@ -63,23 +63,46 @@ static int version(void) {
     return CLI_OK;
 }
 
+static int unknown_option(const char *word) {
+    const char *name = word + 1 + (word[1] == '-');
+    meant_t meant = meant_begin(name, strlen(name));
+    char advice[MEANT_TEXT];
+    meant_try(&meant, "version");
+    meant_try(&meant, "help");
+    return cli_complain(CLI_USAGE, "unknown option '%s' before a command%s", word,
+                        meant_advice(&meant, "--", "see attn --help", advice));
+}
+
 static int unknown(const char *name) {
     meant_t meant = meant_begin(name, strlen(name));
     char advice[MEANT_TEXT];
+    if (name[0] == '-') return unknown_option(name);
     for (int i = 0; i < COMMANDS; i++) meant_try(&meant, commands[i].name);
     return cli_complain(CLI_USAGE, "unknown command '%s'%s", name,
                         meant_advice(&meant, "", "see attn --help", advice));
 }
 
+static int run(int argc, char **argv) {
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[0], commands[i].name) == 0) return commands[i].run(argc, argv);
+    return unknown(argv[0]);
+}
+
+/* "attn help lab run" is "attn lab run --help". */
+static int help_of(int argc, char **argv) {
+    static char option[] = "--help";
+    for (int i = 0; i + 1 < argc; i++) argv[i] = argv[i + 1];
+    argv[argc - 1] = option;
+    return run(argc, argv);
+}
+
 static int dispatch(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name) return cli_complain(CLI_USAGE, "a command is missing (see attn --help)");
+    if (strcmp(name, "help") == 0 && argc > 2) return help_of(argc - 1, argv + 1);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return help();
-    if (strcmp(name, "--version") == 0) return version();
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(name, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
-    return unknown(name);
+    return strcmp(name, "--version") == 0 ? version() : run(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv) {

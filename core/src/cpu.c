@@ -3,6 +3,7 @@
 
 #include "simd/tiers.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define TIER_NAME(name, code, ...) {ATTN_TIER_##code, #name},
@@ -89,6 +90,9 @@ attn_status_t attn_cpu_choose(const char *name, attn_tier_t *tier, attn_error_t 
                          "tier '%s' is not on this machine or not in this build; the best is '%s'",
                          name, attn_tier_name(*tier));
     }
-    return attn_fail(error, ATTN_ERROR_NOT_FOUND, "unknown tier '%.40s'; the best here is '%s'",
-                     name, attn_tier_name(*tier));
+    char here[128] = "";
+    for (uint32_t k = 0, used = 0; k < count; k++)
+        used += (uint32_t)snprintf(here + used, sizeof here - used, "%s%s", k ? ", " : "",
+                                   attn_tier_name(available[k]));
+    return attn_fail(error, ATTN_ERROR_NOT_FOUND, "unknown tier '%.40s' (here are %s)", name, here);
 }

@@ -1,8 +1,9 @@
 // An unknown name is answered with the one that was probably meant.
 
+import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { attn } from "./command.mjs";
+import { attn, succeed } from "./command.mjs";
 import { ok, refuse } from "./wrong.mjs";
 
 const bench = ["bench", "--n=8", "--time=0"];
@@ -19,6 +20,13 @@ const cases = [
     ["a command in capitals", ["Run"], /\(did you mean run\?\)\n/],
     ["two letters swapped", ["lsit"], /\(did you mean list\?\)\n/],
     ["a command of lab", ["lab", "trian"], /lab: unknown command 'trian' \(did you mean train\?\)/],
+    [
+        "an option before commands",
+        ["--verison"],
+        /unknown option '--verison' .*mean --version\?\)\n/,
+    ],
+    ["another one", ["--json"], /unknown option '--json' before a command \(see attn --help\)\n/],
+    ["a command to help with", ["help", "rnu"], /unknown command 'rnu' \(did you mean run\?\)/],
     ["no command at all", ["frobnicate"], /'frobnicate' \(see attn --help\)\n/],
 
     ["a backend to run", runOf("sofmax"), /unknown backend 'sofmax' \(did you mean softmax\?\)\n/],
@@ -121,4 +129,10 @@ const cases = [
 describe("did you mean", () => {
     for (const [name, args, says] of cases)
         test(name, () => refuse({}, (folder) => attn(args, folder), says));
+});
+
+test("help of a command is what the command says with --help", () => {
+    for (const command of [["run"], ["bench"], ["lab", "train"], ["lab"]])
+        assert.equal(succeed(["help", ...command]), succeed([...command, "--help"]));
+    assert.equal(succeed(["help"]), succeed(["--help"]));
 });

@@ -222,7 +222,7 @@ const commands = [
         ["compare", ...inputs(), "--kv-lens=9"],
         /^attn: softmax: .*9 keys/,
     ],
-    ["an unknown tier", run(...ok, "--cpu", "avx1024"), /'avx1024'/],
+    ["an unknown tier", run(...ok, "--cpu", "avx1024"), /unknown tier 'avx1024' \(here are /],
     ["a seed that is none", run(...ok, "--seed", "x"), /--seed: 'x' is not a whole number/],
     ["a negative time", ["compare", ...inputs(), "--time", "-1"], /--time: -1 is outside/],
 
