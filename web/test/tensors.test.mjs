@@ -267,6 +267,8 @@ describe("safetensors", () => {
             /header of x\.safetensors is cut off/,
         ],
         overlap: [file({ a: entry(0, 12), b: entry(8, 16) }, data), /is damaged: a and b overlap/],
+        "no tensors": [file("{}", Buffer.alloc(0)), /has no tensors in it$/],
+        "metadata alone": [file('{"__metadata__":{}}', Buffer.alloc(0)), /has no tensors in it$/],
         "a name twice": [file(twice, data), /has two tensors named a$/],
         "bytes in between": [
             file({ a: entry(0, 4), b: entry(8, 16) }, data),

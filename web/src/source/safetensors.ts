@@ -22,6 +22,7 @@ export function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
     const text = new TextDecoder().decode(bytes.subarray(8, 8 + length));
     const elements = bytes.subarray(8 + length);
     const tensors = entriesOf(file, text);
+    if (tensors.length === 0) throw new Error(`${file} has no tensors in it`);
     checkPlaces(file, tensors, elements.length);
     return tensors.map(([tensor, { dtype, shape, data_offsets: offsets }]) => ({
         info: { file, tensor, dtype, shape },

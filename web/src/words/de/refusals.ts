@@ -137,6 +137,7 @@ const ofSafetensors: Pattern[] = [
     [/^the header of (.+) is cut off$/, "der Kopf von $1 ist abgeschnitten"],
     [/^the header of (.+) is no object of JSON$/, "der Kopf von $1 ist kein JSON-Objekt"],
     [/^the header of (.+) does not say where (.+) is$/, "der Kopf von $1 sagt nicht, wo $2 liegt"],
+    [/^(.+) has no tensors in it$/, "in $1 sind keine Tensoren"],
     [/^(.+) has two tensors named (.+)$/, "zwei Tensoren in $1 heißen $2"],
     [
         /^(.+) is cut off: (.+) ends at byte (\d+) of the elements, and (\d+) are there$/,
