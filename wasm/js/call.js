@@ -4,6 +4,7 @@ import { checkOneOf } from "./check.js";
 import { READ, inputsOf, namesOf } from "./declared.js";
 import { dtypesOf } from "./dtypes.js";
 import { FULL } from "./edition.js";
+import { typeError } from "./errors.js";
 import { shapesOf } from "./job.js";
 import { readChecked } from "./options.js";
 import { RULES, SCORES, problemOf } from "./rules.js";
@@ -23,7 +24,7 @@ export const PLAN = [...SIZES, ...RULES, ...KINDS];
 export function readCall(args, { needed, others, named = [], declare }, what, dtypesFor) {
     if (FULL && args.slice(needed.length + 1).some((value) => value !== undefined)) {
         const most = `${needed.join(", ")} and one object of options`;
-        throw new TypeError(`${what} takes ${most}, not ${args.length} arguments`);
+        throw typeError(`${what} takes ${most}, not ${args.length} arguments`);
     }
     const [first] = args;
     const [more] = args.slice(needed.length);

@@ -6,7 +6,7 @@
  * looks at that alone. Of options only what is their own is read: a name on Object.prototype is none.
  */
 import { FULL } from "./edition.js";
-import { AttnError } from "./errors.js";
+import { AttnError, typeError } from "./errors.js";
 import { hint } from "./hints.js";
 
 const tensors = new WeakSet(); // tensor.js adds its own
@@ -40,7 +40,7 @@ function kindOf(value) {
 }
 
 export function wrong(what, wanted, value) {
-    return new TypeError(`${what} must be ${wanted}, not ${show(value)}`);
+    return typeError(`${what} must be ${wanted}, not ${show(value)}`);
 }
 
 /* ---- options ---------------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ export function readOptions(given, names, what) {
     const known = typeof names === "function" ? names(options) : names;
     const unknown = own.find((name) => !known.includes(name));
     if (unknown !== undefined)
-        throw new TypeError(`${what}: unknown ${show(unknown)} (${advice(unknown, known, what)})`);
+        throw typeError(`${what}: unknown ${show(unknown)} (${advice(unknown, known, what)})`);
     return options;
 }
 
@@ -132,7 +132,7 @@ export function checkFloat(value, what) {
 /** Text that survives as a C string. */
 export function checkText(value, what) {
     if (typeof value !== "string") throw wrong(what, "a string", value);
-    if (value.includes("\0")) throw new TypeError(`${what} must not contain a NUL character`);
+    if (value.includes("\0")) throw typeError(`${what} must not contain a NUL character`);
     return value;
 }
 

@@ -56,7 +56,19 @@ export function store(result, array, what) {
     throw new AttnError("ATTN_ERROR_SHAPE", `${what} was transferred or resized during the run`);
 }
 
-/** What a user named may have line breaks, and an error is one line. */
+/** What a user named may have line breaks and control characters, and an error is one line without. */
 export function oneLine(text) {
-    return text.replace(/[\n\r\u2028\u2029]/g, " ");
+    return text.replace(/[\n\r\u2028\u2029]/g, " ").replace(CONTROL, escapeOne);
+}
+
+const CONTROL = /[\p{Cc}\p{Surrogate}]/gu;
+
+function escapeOne(letter) {
+    const code = letter.charCodeAt(0).toString(16);
+    return code.length > 2 ? `\\u${code}` : `\\x${code.padStart(2, "0")}`;
+}
+
+/** What a caller passed is none of what may be there. */
+export function typeError(message) {
+    return new TypeError(oneLine(message));
 }

@@ -43,7 +43,8 @@ const STREAMS = ["append", "query"];
 export function hint(name, names, call) {
     const near = nearTo(name, names);
     if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
-    return `${homeOf(ALIASES[plain(name)] ?? name, call) ?? ""}there are ${names.join(", ")}`;
+    const all = [...new Set(names)].join(", ");
+    return `${homeOf(ALIASES[plain(name)] ?? name, call) ?? ""}there are ${all}`;
 }
 
 const plain = (name) => name.toLowerCase().replaceAll("_", "");

@@ -11,7 +11,7 @@ import {
 import { bitsOf, inputsOf } from "./declared.js";
 import { dtypeCode, dtypesOf } from "./dtypes.js";
 import { FULL } from "./edition.js";
-import { oneLine } from "./errors.js";
+import { typeError } from "./errors.js";
 import { SIZES } from "./shape.js";
 
 export const RULES = ["causal", "scale", "past", "window", "softcap"];
@@ -59,7 +59,7 @@ export function checkCausal(value, what) {
 export function readWindow(value, what) {
     const sides = Array.isArray(value) ? readList(value, what, checkInteger) : [];
     if (sides.length === 2) return sides;
-    throw new TypeError("window must be [left, right], the keys seen to each side (-1: all)");
+    throw typeError("window must be [left, right], the keys seen to each side (-1: all)");
 }
 
 /** Parameters as text, the way a person writes them, by name. */
@@ -67,7 +67,7 @@ export function readParams(params) {
     const texts = { __proto__: null };
     for (const [name, value] of Object.entries(checkPlain(params, "params"))) {
         if (value === undefined || value === null) continue;
-        const what = `params.${oneLine(checkText(name, "the name of a parameter"))}`;
+        const what = `params.${checkText(name, "the name of a parameter")}`;
         if (typeof value === "number") texts[name] = String(checkFinite(value, what));
         else if (typeof value === "boolean") texts[name] = String(value);
         else if (typeof value === "string") texts[name] = checkText(value, what);

@@ -2,7 +2,7 @@
 import { checkInteger, checkOneOf, checkPlain, checkSize, readList, readOptions } from "./check.js";
 import { ARRAYS, OWN, PLACED, isOwn, namesOf } from "./declared.js";
 import { FULL } from "./edition.js";
-import { AttnError, missing } from "./errors.js";
+import { AttnError, missing, typeError } from "./errors.js";
 
 export const SIZES = ["batch", "heads", "kvHeads", "queries", "keys", "dim", "valueDim"];
 
@@ -162,7 +162,7 @@ function checkStrides(strides, arrays) {
     readOptions(strides, [...PLACED, ...namesOf(arrays.filter(isPlaced))], "strides");
     for (const name in strides) {
         if (strides[name].length === 4) continue;
-        throw new TypeError(`strides.${name} must be [batch, head, row, column], in elements`);
+        throw typeError(`strides.${name} must be [batch, head, row, column], in elements`);
     }
 }
 

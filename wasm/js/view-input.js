@@ -1,6 +1,6 @@
 /* What <attn-view> computes on: a text's vectors, or arrays that say their shapes. */
 import { embed } from "./data.js";
-import { AttnError } from "./errors.js";
+import { AttnError, typeError } from "./errors.js";
 
 /* Weights that a picture has at most: 1024 x 1024. */
 const MOST = 2 ** 20;
@@ -41,7 +41,7 @@ function readArrays({ query, key, value, tokens, keyTokens }) {
 function shapeOf(array, what) {
     const { data, shape } = array ?? {};
     if (!(data instanceof Float32Array) || !Array.isArray(shape))
-        throw new TypeError(`${what} must be { data: Float32Array, shape: [...] }`);
+        throw typeError(`${what} must be { data: Float32Array, shape: [...] }`);
     if (shape.length < 2 || shape.length > 4)
         throw bad(`${what} has ${shape.length} axes, must have 2 to 4`);
     const count = shape.reduce((product, size) => product * size, 1);

@@ -1,4 +1,5 @@
 /* Attributes of <attn-view>, which are its properties, too. */
+import { typeError } from "./errors.js";
 
 export const ATTRIBUTES = ["text", "dim", "backend", "params", "causal", "scale", "batch", "head"];
 
@@ -43,12 +44,12 @@ export function readSettings(view) {
     try {
         params = view.params;
     } catch {
-        throw new TypeError(`params is no JSON: ${view.getAttribute("params")}`);
+        throw typeError(`params is no JSON: ${view.getAttribute("params")}`);
     }
     const numbers = ["dim", "scale", "batch", "head"].map((name) => {
         const value = view[name];
         if (value !== null && !Number.isFinite(value))
-            throw new TypeError(`${name} is no number: ${view.getAttribute(name)}`);
+            throw typeError(`${name} is no number: ${view.getAttribute(name)}`);
         return value;
     });
     const [dim, scale, batch, head] = numbers;
