@@ -22,7 +22,7 @@ set(rooms
     "plugins/linear: ieee attn gemm simd stream attention/task.h"
     "plugins/sketch: ieee algebra attn gemm number simd softmax stream attention/task.h" # softmax with other keys
     "plugins/softmax: ieee attention attn stream"
-    "plugins/sparse: ieee attention attn simd stream"
+    "plugins/sparse: ieee attention attn gemm simd stream"
     "plugins/template: attn"
     "plugins/template/simd: attn simd"
     "bench/algebra: algebra"

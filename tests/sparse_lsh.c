@@ -2,8 +2,8 @@
  * sparse over the keys of a query's buckets: as a mask of all pairs would. Queries and keys are small whole
  * numbers and rotations have few bits, so that the oracle's buckets, in double, are those of floats.
  */
-#include "attention/kernels.h"
 #include "attn/random.h"
+#include "sparse/kernels.h"
 #include "sparse_scene.h"
 
 #include <inttypes.h>
@@ -209,9 +209,9 @@ static float in_order(const float *x, const float *matrix, int64_t column) {
 static void tiers_choose_alike(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
-    const flash_kernels_t *kernels = attn_flash_kernels(attn_context_tier(context));
+    const sparse_kernels_t *kernels = attn_sparse_kernels(attn_context_tier(context));
     float rows[ROTATED * DIM], matrix[DIM * COLUMNS], codes[ROTATED];
-    const attn_rotation_t rotation = {matrix, COLUMNS - 3, COLUMNS};
+    const sparse_rotation_t rotation = {matrix, COLUMNS - 3, COLUMNS};
     for (uint64_t turn = 0; turn < 200; turn++) {
         for (uint64_t k = 0; k < ROTATED * DIM; k++)
             rows[k] = (float)attn_random_normal(turn, 1, k / 2);

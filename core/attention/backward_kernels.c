@@ -345,8 +345,6 @@ static void sum_coarse_rows(const backward_task_t *task, const space_t *space, w
         flash_tile_t *tile = &block->tiles[t];
         tile->out = NULL;
         tile->scores = block->logits; /* not there yet */
-        tile->select = NULL;
-        if (ATTN_BUCKETS) tile->buckets = NULL;
         flash_begin(tile);
         for (int64_t r = 0; r < TILE_ROWS; r++)
             flash_sink(tile, r, flash_sink_of(&task->head, tile->places[r].head));

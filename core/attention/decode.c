@@ -161,7 +161,6 @@ int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *patter
     if (group * problem->queries > (integers ? FEW : DECODE_ROWS)) return 0;
     if (problem->queries > FEW && problem->keys / KEYS_A_QUERY < problem->queries) return 0;
     if (!pattern) return 1;
-    if (pattern->top || (ATTN_BUCKETS && pattern->rounds)) return 0;
     return !pattern->next || (problem->queries == 1 && (group == 1 || !pattern->by_head));
 }
 

@@ -5,17 +5,6 @@
 #include "attention/pattern.h"
 #include "simd/tiers.h"
 
-enum {
-    ROTATED = 4,        /* rows that are rotated side by side */
-    ROTATED_LANES = 16, /* of which the stride is a multiple: whole vectors on every tier */
-};
-
-/* A random rotation R of which the first `columns` columns count. */
-typedef struct attn_rotation {
-    const float *matrix; /* [dim][stride] */
-    int64_t columns, stride;
-} attn_rotation_t;
-
 enum { FLASH_ALL, FLASH_GATHERED, FLASH_SEGMENTS = ATTN_SMALL ? 1 : 2 };
 
 /* One head's keys and values, ready to be read by all its queries. */
@@ -23,7 +12,7 @@ typedef struct flash_head {
     attn_head_t head;
     const attn_pattern_t *pattern; /* NULL: dense */
     attn_segment_t segments[FLASH_SEGMENTS];
-    float *kept; /* [heads of the group][queries][value_dim + 2]: what rounds leave each other */
+    int64_t pass; /* of pattern->passes */
 } flash_head_t;
 
 typedef struct flash_kernels {
@@ -44,8 +33,6 @@ typedef struct flash_kernels {
     /* Scores of the queries at a stage (enum attn_scores_code): rows[r][j], all written. */
     void (*scores)(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
                    float *const *rows);
-    /* The buckets of ROTATED rows of `dim` each: of [xR; -xR] the largest, of equal ones the first. */
-    void (*rotate)(const float *rows, int64_t dim, const attn_rotation_t *rotation, float *codes);
 } flash_kernels_t;
 
 /*

@@ -20,7 +20,6 @@
 #define ATTN_ATTENTION_ONLINE_SOFTMAX_H
 
 #include "attention/pattern.h"
-#include "attention/select.h"
 #include "gemm/tile.h"
 #include "simd/math.h"
 
@@ -28,8 +27,7 @@
 #define FLASH_RESCALE_THRESHOLD 4.0f
 
 enum {
-    FLASH_KEYS = SELECT_OFFER / PANEL * PANEL, /* logits a row at a time */
-    GATHER_VECTORS = 4, /* of columns at a time, whose sums do not wait for each other */
+    FLASH_KEYS = 256 / PANEL * PANEL,                              /* logits a row at a time */
     FLASH_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
 };
 
@@ -63,29 +61,7 @@ typedef struct flash_tile {
     int64_t low, high;               /* positions that any row sees, from the first to the last */
     float max[FLASH_ROWS];           /* M; -FLT_MAX before anything was seen */
     float sums[TILE_ROWS][VF_LANES]; /* L, still to be added up over the lanes */
-    select_row_t *select;            /* [TILE_ROWS]: rows only choose keys; NULL: they see them */
-    const attn_buckets_t *buckets;   /* of which rows see their own; NULL: there are none */
-    int64_t round;                   /* whose keys those are; behind the last: of all */
-    int64_t own[TILE_ROWS];          /* where in the segment the row's own key is, or is not */
 } flash_tile_t;
-
-/** The order that queries go in; NULL: there is none. */
-ATTN_INLINE const int64_t *flash_order(const attn_queries_t *queries) {
-#if ATTN_BUCKETS
-    return queries->order;
-#else
-    (void)queries;
-    return NULL;
-#endif
-}
-
-/** The place of one of these rows, in their order. */
-ATTN_INLINE attn_place_t flash_place_of(const attn_head_t *head, const attn_queries_t *queries,
-                                        int64_t row) {
-    attn_place_t place = attn_place_of(head, queries, row);
-    if (ATTN_BUCKETS && flash_order(queries)) place.query = flash_order(queries)[place.query];
-    return place;
-}
 
 ATTN_STEP void flash_begin(flash_tile_t *tile) {
     for (int r = 0; r < FLASH_ROWS; r++) tile->max[r] = -FLT_MAX;
@@ -186,45 +162,11 @@ ATTN_STEP void flash_mask_ranges(flash_tile_t *tile, int64_t base, int64_t keys)
     }
 }
 
-/*
- * Of the keys [base, base + keys) those stay with which a row shares a bucket in no round before the
- * tile's, or, behind the last, in any. `unit`: as for flash_offsets().
- */
-ATTN_SMALL_STEP void flash_part(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
-                                int64_t keys, float unit) {
-    const attn_buckets_t *buckets = tile->buckets;
-    const vf side = vf_set1(tile->round < buckets->rounds ? -1.0f : 1.0f);
-    float codes[ATTN_MOST_ROUNDS][FLASH_KEYS];
-    for (int64_t round = 0; round < tile->round; round++)
-        for (int64_t j = 0; j < keys; j++) {
-            const int64_t at = tile_min(base + j, segment->count - 1);
-            codes[round][j] =
-                buckets->key_codes[round * buckets->keys + (segment->map ? segment->map[at] : at)];
-        }
-    for (int r = 0; r < tile->rows; r++) {
-        float *row = tile->scores + r * FLASH_KEYS;
-        const float *code = buckets->query_codes + tile->places[r].query;
-        const int64_t own = tile->own[r] - base;
-        if (own >= 0 && own < keys) row[own] += buckets->own * unit;
-        for (int64_t j = 0; tile->round && j < keys; j += VF_LANES) {
-            vf near = vf_set1(-1.0f); /* 0 in a bucket of both: codes are whole numbers */
-            for (int64_t round = 0; round < tile->round; round++) {
-                const vf apart =
-                    vf_sub(vf_load(codes[round] + j), vf_set1(code[round * buckets->queries]));
-                near = vf_max(vf_sub(vf_zero(), vf_mul(apart, apart)), near);
-            }
-            vf_store(row + j, vf_select_positive(vf_mul(side, vf_add(near, vf_set1(0.5f))),
-                                                 vf_load(row + j), vf_set1(-INFINITY)));
-        }
-    }
-}
-
 /* The stages after the product. */
 ATTN_INLINE void flash_shape(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
                              int64_t keys) {
     if (tile->softcap != 0.0f) flash_softcap(tile, keys);
     if (tile->offsets) flash_add_offsets(tile, segment, base, keys, ATTN_LOG4_E);
-    if (ATTN_BUCKETS && tile->buckets) flash_part(tile, segment, base, keys, ATTN_LOG4_E);
     flash_mask_ranges(tile, base, keys);
 }
 
@@ -310,35 +252,40 @@ ATTN_SMALL_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_
     if (!*last) *first = 0;
 }
 
-/** Let the tile see the keys [base, base + keys) of a segment, whole panels and at most FLASH_KEYS. */
-ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
-                            int64_t keys) {
+/* Add the values of the keys [base, base + keys) by their weights; `masked`: rows may leave out some of those that they see. */
+ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                                  int64_t keys, int masked) {
     int64_t first[TILE_ROWS], last[TILE_ROWS];
-    flash_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
-    flash_shape(tile, segment, base, keys);
-    if (!ATTN_SMALL && tile->select) {
-        for (int r = 0; r < tile->rows; r++)
-            select_offer(&tile->select[r], tile->scores + r * FLASH_KEYS, base, keys);
-        return;
-    }
-    flash_softmax(tile, keys);
     if (!tile->out) return;
     for (int r = 0; r < TILE_ROWS; r++) {
         first[r] = tile_max(0, tile->first[r] - base);
         last[r] = tile_min(keys, tile->last[r] - base);
     }
-    const int parted = ATTN_BUCKETS && tile->buckets && (tile->round || tile->buckets->own != 0.0f);
-    const int masked = tile->offsets || parted;
     tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, tile->scores, FLASH_KEYS,
                            segment->values + base * segment->values_stride, segment->values_stride,
                            first, last, masked, tile->value_dim);
 }
 
+/* How a tile sees the keys [base, base + keys) of a segment, whole panels and at most FLASH_KEYS; `data` is the step's. */
+typedef void flash_step_t(const void *data, flash_tile_t *tile, const attn_segment_t *segment,
+                          int64_t base, int64_t keys);
+
+/* With the online softmax. */
+ATTN_INLINE void flash_step(const void *data, flash_tile_t *tile, const attn_segment_t *segment,
+                            int64_t base, int64_t keys) {
+    (void)data;
+    flash_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
+    flash_shape(tile, segment, base, keys);
+    flash_softmax(tile, keys);
+    flash_add_values(tile, segment, base, keys, tile->offsets != 0);
+}
+
 /**
- * Let `count` tiles, whose ranges are set, see a whole segment. Block by block for all of them, so
- * that a block's keys and values are read from the nearest cache by all but the first.
+ * Let `count` tiles, whose ranges are set, see a whole segment by a step, which is a constant. Block by block for all of
+ * them, so that a block's keys and values are read from the nearest cache by all but the first.
  */
-ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const attn_segment_t *segment) {
+ATTN_INLINE void flash_attend_by(flash_step_t *step, const void *data, flash_tile_t *tiles,
+                                 int64_t count, const attn_segment_t *segment) {
     int64_t low = INT64_MAX, high = 0;
     for (int64_t t = 0; t < count; t++) {
         flash_span(&tiles[t], &tiles[t].low, &tiles[t].high);
@@ -351,76 +298,14 @@ ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const attn_segme
         for (int64_t t = 0; t < count; t++)
             if (tiles[t].low < base + FLASH_KEYS && base < tiles[t].high) {
                 const int64_t first = tile_max(base, tile_round_down(tiles[t].low, PANEL));
-                flash_step(&tiles[t], segment, first,
-                           tile_min(base + FLASH_KEYS - first,
-                                    tile_round_up(tiles[t].high - first, PANEL)));
+                step(data, &tiles[t], segment, first,
+                     tile_min(base + FLASH_KEYS - first,
+                              tile_round_up(tiles[t].high - first, PANEL)));
             }
 }
 
-/* ---- chosen keys ---------------------------------------------------------------------------------- */
-
-/* out += sum weights[i] * row keys[i] of values, for `vectors` (a constant) vectors of
- * columns, of which `columns` are there. */
-ATTN_INLINE void flash_gather_columns(int vectors, float *out, const float *weights,
-                                      const int32_t *keys, int64_t count, const float *values,
-                                      int64_t stride, int64_t columns) {
-    vf sums[GATHER_VECTORS];
-    ATTN_UNROLL
-    for (int v = 0; v < vectors; v++) sums[v] = vf_zero();
-    for (int64_t i = 0; i < count; i++) {
-        const float *value = values + keys[i] * stride;
-        ATTN_UNROLL
-        for (int v = 0; v < vectors; v++)
-            sums[v] = vf_mul_add(vf_set1(weights[i]),
-                                 vectors > 1 ? vf_load(value + v * VF_LANES)
-                                             : vf_load_first(value, columns),
-                                 sums[v]);
-    }
-    ATTN_UNROLL
-    for (int v = 0; v < vectors; v++)
-        vf_store(out + v * VF_LANES, vf_add(vf_load(out + v * VF_LANES), sums[v]));
-}
-
-/* A row's weights, of which the first is that of keys[0], times its keys' values. */
-ATTN_SMALL_STEP void flash_gather(const flash_tile_t *tile, const attn_segment_t *segment, int r,
-                                  const int32_t *keys, int64_t count) {
-    const float *weights = tile->scores + r * FLASH_KEYS;
-    const int64_t columns = tile->value_dim, stride = segment->values_stride;
-    float *out = tile->out + r * tile->out_stride;
-    int64_t c = 0;
-    for (; !ATTN_COMPACT && c + GATHER_VECTORS * VF_LANES <= columns;
-         c += GATHER_VECTORS * VF_LANES)
-        flash_gather_columns(GATHER_VECTORS, out + c, weights, keys, count, segment->values + c,
-                             stride, columns - c);
-    for (; c < columns; c += VF_LANES)
-        flash_gather_columns(1, out + c, weights, keys, count, segment->values + c, stride,
-                             columns - c);
-}
-
-/* Let a tile's rows see FLASH_KEYS of the keys that they chose, `most` at most, from number `from` on. */
-ATTN_SMALL_STEP void flash_chosen_step(flash_tile_t *tile, const attn_segment_t *segment,
-                                       int64_t from, int64_t most) {
-    for (int r = 0; r < tile->rows; r++) {
-        const float *logits = tile->select[r].logits + from;
-        const int64_t count = tile->select[r].count - from;
-        for (int64_t i = 0; i < FLASH_KEYS; i++)
-            tile->scores[r * FLASH_KEYS + i] = i < count ? logits[i] : -INFINITY;
-    }
-    flash_softmax(tile, tile_min(most - from, FLASH_KEYS));
-    for (int r = 0; tile->out && r < tile->rows; r++)
-        flash_gather(tile, segment, r, tile->select[r].keys + from,
-                     tile_min(FLASH_KEYS, tile->select[r].count - from));
-}
-
-/** Let a tile's rows see the keys that they chose in flash_attend(). */
-ATTN_SMALL_STEP void flash_attend_chosen(flash_tile_t *tile, const attn_segment_t *segment) {
-    int64_t most = 0;
-    for (int r = 0; r < tile->rows; r++) {
-        select_narrow(&tile->select[r], tile->select[r].top);
-        most = tile_max(most, tile->select[r].count);
-    }
-    for (int64_t from = 0; from < most; from += FLASH_KEYS)
-        flash_chosen_step(tile, segment, from, most);
+ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const attn_segment_t *segment) {
+    flash_attend_by(flash_step, NULL, tiles, count, segment);
 }
 
 /* ---- results --------------------------------------------------------------------------------------- */
@@ -441,69 +326,5 @@ ATTN_INLINE float flash_lse(float max, float sum) {
 
 /** 1 / L, by which a row's output is O * (1 / L); 0 of one that saw no key. */
 ATTN_INLINE float flash_normaliser(float sum) { return sum == 0.0f ? 0.0f : 1.0f / sum; }
-
-/* ---- scores --------------------------------------------------------------------------------------- */
-
-/* From logits to weights, once the tile has seen all its segments. */
-ATTN_INLINE void flash_weigh(flash_tile_t *tile, int64_t keys) {
-    for (int64_t r = 0; r < tile->rows; r++) {
-        float *row = tile->scores + r * FLASH_KEYS;
-        const float sum = flash_sum(tile, r);
-        const vf shift = vf_set1(tile->max[r]), scale = vf_set1(flash_normaliser(sum));
-        for (int64_t j = 0; j < keys; j += VF_LANES)
-            vf_store(row + j, vf_mul(scale, vf_exp4(vf_sub(vf_load(row + j), shift))));
-    }
-}
-
-/* From base 4 to natural logits. */
-ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
-    for (int64_t r = 0; r < tile->rows; r++)
-        for (int64_t j = 0; j < keys; j++) {
-            float *score = &tile->scores[r * FLASH_KEYS + j];
-            *score = flash_natural((double)*score);
-        }
-}
-
-/* The tile's products for the keys [base, base + keys) as they are after `stage`. */
-ATTN_SMALL_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
-                                 int64_t keys, int32_t stage) {
-    if (stage == ATTN_SCORES_WEIGHTS) {
-        flash_shape(tile, segment, base, keys);
-        flash_weigh(tile, keys);
-        return;
-    }
-    if (stage != ATTN_SCORES_RAW && tile->softcap != 0.0f) flash_softcap(tile, keys);
-    flash_naturalise(tile, keys);
-    if (stage != ATTN_SCORES_MASKED) return;
-    if (tile->offsets) flash_add_offsets(tile, segment, base, keys, 1.0f);
-    if (ATTN_BUCKETS && tile->buckets) flash_part(tile, segment, base, keys, 1.0f);
-}
-
-/* Those to rows[r][j] for position j, where a row sees it. */
-ATTN_SMALL_STEP void flash_copy_scores(const flash_tile_t *tile, const attn_segment_t *segment,
-                                       int64_t base, int64_t keys, float *const *rows) {
-    for (int64_t r = 0; r < tile->rows; r++) {
-        const float *row = tile->scores + r * FLASH_KEYS;
-        const int64_t last = tile_min(base + keys, tile->last[r]);
-        for (int64_t j = tile_max(base, tile->first[r]); j < last; j++)
-            rows[r][segment->map ? segment->map[j] : j] = row[j - base];
-    }
-}
-
-/**
- * The scores of a tile's rows, as they are after `stage`, to rows[r][j] for position j. Keys
- * of the segment that a row does not see are left alone.
- */
-ATTN_SMALL_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segment, int32_t stage,
-                                  float *const *rows) {
-    int64_t low, high;
-    flash_span(tile, &low, &high);
-    for (int64_t base = tile_round_down(low, PANEL); base < high; base += FLASH_KEYS) {
-        const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
-        flash_products(tile, segment, base, keys, (attn_range_t){base, base + keys});
-        flash_score(tile, segment, base, keys, stage);
-        flash_copy_scores(tile, segment, base, keys, rows);
-    }
-}
 
 #endif

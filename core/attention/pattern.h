@@ -28,19 +28,6 @@ typedef struct attn_run {
 } attn_run_t;
 
 /*
- * In which buckets the queries of a head and its keys are, round by round: a query sees the keys with
- * which it shares one, in the first round in which it does. A round's lists go bucket by bucket, in
- * each by position.
- */
-typedef struct attn_buckets {
-    int64_t rounds, count, queries, keys;
-    const float *query_codes, *key_codes;   /* [rounds][queries], [rounds][keys]: which bucket */
-    const int64_t *query_order, *key_order; /* of the same sizes: which query, which key */
-    const int64_t *starts;                  /* [rounds][count + 2]: where a bucket's keys begin */
-    float own; /* added to the logit of the key at the query's own position */
-} attn_buckets_t;
-
-/*
  * Which keys a query sees of those that the problem's rules let it see. What it sees is cut into
  * ranges, the same number for each query: the first `in_place` of them are ranges of the head's keys,
  * the others ranges of a list that is gathered once a head, so that keys from all over are read side
@@ -58,18 +45,16 @@ struct attn_pattern {
                 int64_t query, attn_range_t *ranges);
     int64_t block;       /* queries in a block; 0: there are no blocks */
     int32_t by_position; /* blocks are counted by the queries' positions, not by their numbers */
-    int32_t by_head;     /* heads that share keys may see different blocks */
-    int64_t
-        top; /* of the keys that it sees a query keeps as many, those of the largest logits, and of
-                  * equal ones the first; 0: all. It then has one range, in place, and no blocks. */
+    int32_t by_head;     /* heads that share keys may see different ones */
     /* The run behind `run`, in the order of keys, of queries in one block; 0 behind the last,
      * which `run` stays. It begins with range -1. NULL: the runs are the ranges. */
     int (*next)(const attn_pattern_t *pattern, const attn_head_t *head,
                 const attn_queries_t *queries, attn_run_t *run);
-    int64_t rounds; /* of buckets: a query sees its own, instead of all that; 0: there are none */
-    attn_buckets_t (*buckets)(const attn_pattern_t *pattern, const attn_head_t *head,
-                              int64_t query_head);
+    /* For kernels of the backend's own (attn_flash_plan()), which may go over a head's keys several times: of each pass
+     * the list of `gathered` positions, of one head at a time. NULL: there is one pass, whose list is `map`. */
+    const int64_t *(*list)(const attn_pattern_t *pattern, const attn_head_t *head, int64_t pass);
+    int64_t passes;
 };
-enum { ATTN_MOST_RANGES = 4, ATTN_MOST_ROUNDS = 8 };
+enum { ATTN_MOST_RANGES = 4 };
 
 #endif

@@ -42,12 +42,13 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "%s: keys and values in i8 have no gradients", id);
     }
-    const int few = !ATTN_SMALL && attn_decode_fits(problem, pattern, kernels != NULL);
-    const int integers = ATTN_QUANTISED && kernels && !few;
-    const int bytes = ATTN_QUANTISED && kernels && few && problem->kv_dtype == ATTN_I8;
+    const int quantised = ATTN_QUANTISED && kernels && kernels->panel_bytes;
+    const int few =
+        !ATTN_SMALL && (quantised || !kernels) && attn_decode_fits(problem, pattern, quantised);
+    const int bytes = quantised && few && problem->kv_dtype == ATTN_I8;
     *plan = (flash_plan_t){
         .host = host,
-        .kernels = integers ? kernels : attn_flash_kernels(attn_host_tier(host)),
+        .kernels = kernels && !few ? kernels : attn_flash_kernels(attn_host_tier(host)),
         .pattern = pattern,
         .problem = attn_problem_copy(problem),
         .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,

@@ -35,9 +35,10 @@ typedef struct flash_plan {
 
 /**
  * Make a plan of `memory`, which the backend `id` took from the host; NULL says that there was none,
- * and a pattern stands in the same memory. A plan that cannot be made gives the memory back. `kernels` may
- * be others than the host's own (NULL), which few queries have all the same, but for
- * keys and values in i8: these are then multiplied as integers.
+ * and a pattern stands in the same memory. A plan that cannot be made gives the memory back.
+ *
+ * `kernels` may be others than the host's own (NULL). Those of a pattern are for any number of queries. With those for
+ * integers (quantised.h) few queries are decoded all the same, and keys and values in i8 are then multiplied as integers.
  */
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                               const attn_problem_t *problem, flash_plan_t *memory,

@@ -9,8 +9,8 @@ typedef struct slot {
     attn_range_t seen; /* panels of its keys that some query sees */
 } slot_t;
 
-/* The workspace: the heads in flight, each with its packed keys and values, all and gathered, and what its
- * queries keep from round to round; then a scratch for each worker. */
+/* The workspace: the heads in flight, each with its packed keys and values, all and gathered; then a scratch for each
+ * worker. */
 typedef struct workspace {
     slot_t *slots;
     char *scratch;
@@ -22,8 +22,13 @@ static int segment_count(const flash_plan_t *plan) {
     return ATTN_SMALL || !plan->pattern ? 1 : FLASH_SEGMENTS;
 }
 
-static int64_t rounds_of(const flash_plan_t *plan) {
-    return ATTN_BUCKETS && plan->pattern ? plan->pattern->rounds : 0;
+/* Whether each pass over a head's keys has a list of its own. */
+static int has_lists(const flash_plan_t *plan) {
+    return !ATTN_SMALL && plan->pattern && plan->pattern->list;
+}
+
+static int64_t pass_count(const flash_plan_t *plan) {
+    return has_lists(plan) ? plan->pattern->passes : 1;
 }
 
 static int64_t key_count(const flash_plan_t *plan, int segment) {
@@ -93,8 +98,7 @@ static int64_t rows_of_line(const flash_plan_t *plan) {
 
 /* Whether lines may be computed together: not where heads see different keys. */
 static int shares_tiles(const flash_plan_t *plan) {
-    const attn_pattern_t *pattern = plan->pattern;
-    return ATTN_SMALL || !pattern || !(rounds_of(plan) || (pattern->next && pattern->by_head));
+    return ATTN_SMALL || !plan->pattern || !plan->pattern->by_head;
 }
 
 /*
@@ -126,7 +130,7 @@ enum { TASKS_A_WORKER = 64, KEYS_IN_FLIGHT = 1 << 17 };
 static int64_t slot_count(const flash_plan_t *plan) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t workers = attn_host_workers(plan->host);
-    if (ATTN_SMALL || workers == 1 || rounds_of(plan)) return 1;
+    if (ATTN_SMALL || workers == 1 || has_lists(plan)) return 1;
     const int64_t tasks = task_count(plan, attn_group(problem));
     const int64_t wanted = TASKS_A_WORKER * workers / (tasks + 1) + 1;
     const int64_t most = KEYS_IN_FLIGHT / (problem->keys + 1) + 1;
@@ -146,12 +150,8 @@ static void lay_out_segment(const flash_plan_t *plan, int s, slot_t *slot, attn_
 }
 
 static slot_t lay_out_slot(const flash_plan_t *plan, attn_arena_t *arena) {
-    const attn_problem_t *problem = &plan->problem;
     slot_t slot = {.head = {.pattern = plan->pattern}};
     for (int s = 0; s < segment_count(plan); s++) lay_out_segment(plan, s, &slot, arena);
-    if (rounds_of(plan) > 1)
-        slot.head.kept = attn_arena_take(arena, attn_group(problem) * problem->queries,
-                                         (uint64_t)(problem->value_dim + 2) * sizeof(float));
     return slot;
 }
 
@@ -178,7 +178,7 @@ typedef struct run {
     flash_units_t units;
     int64_t lines, panels, tasks; /* of a unit */
     attn_range_t in_place;        /* panels of keys where they are: those of all units in flight */
-    int64_t round;                /* of buckets */
+    int64_t pass;                 /* of pass_count() */
 } run_t;
 
 static run_t begin(const flash_plan_t *plan, const attn_io_t *io, flash_units_t units) {
@@ -260,24 +260,16 @@ static void pack_task(void *data, int64_t task, uint32_t worker) {
                              run->space.scratch + worker * run->space.scratch_size);
 }
 
-#if ATTN_BUCKETS
-static attn_buckets_t buckets_of(const flash_head_t *head, int64_t query_head) {
-    return head->pattern->buckets(head->pattern, &head->head, query_head);
-}
-#endif
-
 /* Unit number `number` is the slot's from now on. */
 static void take_head(const run_t *run, slot_t *slot, int64_t number) {
     flash_head_t *head = &slot->head;
     head->head = attn_unit(run->plan, run->io, run->units, number);
     slot->seen = seen_panels(run, &head->head);
     for (int s = 0; s < segment_count(run->plan); s++) choose_values(run->plan, slot, s);
-#if ATTN_BUCKETS
-    if (rounds_of(run->plan))
+    head->pass = run->pass;
+    if (has_lists(run->plan))
         head->segments[FLASH_GATHERED].map =
-            buckets_of(head, head->head.kv_head * attn_group(head->head.problem)).key_order +
-            run->round * run->plan->problem.keys;
-#endif
+            head->pattern->list(head->pattern, &head->head, run->pass);
 }
 
 /* Units from number `first` on. */
@@ -333,16 +325,6 @@ static attn_queries_t queries_of(const run_t *run, const attn_head_t *head, int6
     return queries;
 }
 
-/* Queries by their numbers in the round's order. */
-static void attend_round(const run_t *run, const flash_head_t *head, attn_queries_t queries) {
-#if ATTN_BUCKETS
-    queries.round = run->round;
-    queries.order =
-        buckets_of(head, queries.head).query_order + run->round * run->plan->problem.queries;
-#endif
-    run->plan->kernels->attend(head, &queries);
-}
-
 /* All scores of the queries. */
 static void write_scores(const run_t *run, const flash_head_t *head,
                          const attn_queries_t *queries) {
@@ -365,21 +347,17 @@ static void attend_task(void *data, int64_t number, uint32_t worker) {
     attn_queries_t queries = queries_of(run, &head->head, is_causal ? run->tasks - 1 - task : task);
     if (!ATTN_SMALL && queries.count <= 0) return;
     queries.scratch = run->space.scratch + worker * run->space.scratch_size;
-    if (rounds_of(plan))
-        attend_round(run, head, queries);
-    else
-        plan->kernels->attend(head, &queries);
-    if (ATTN_SMALL || !run->io->scores.data || run->round + 1 < rounds_of(plan)) return;
+    plan->kernels->attend(head, &queries);
+    if (ATTN_SMALL || !run->io->scores.data || run->pass + 1 < pass_count(plan)) return;
     write_scores(run, head, &queries);
 }
 
 void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io) {
     const flash_units_t units = attn_units_of(plan, io);
     const int64_t heads = attn_unit_count(plan, units), slots = slot_count(plan);
-    const int64_t rounds = attn_max(1, rounds_of(plan));
     run_t run = begin(plan, io, units);
     for (int64_t first = 0; first < heads; first += slots)
-        for (run.round = 0; run.round < rounds; run.round++) {
+        for (run.pass = 0; run.pass < pass_count(plan); run.pass++) {
             const int64_t count = attn_min(slots, heads - first);
             pack_heads(&run, first, count);
             attn_host_parallel_for(plan->host, count * run.tasks, attend_task, &run);

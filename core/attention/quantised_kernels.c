@@ -4,8 +4,7 @@
  */
 #include "attention/kernels.h"
 #include "attention/quantised_block.h"
-
-enum { TILES = 8 }; /* as in prefill_kernels.c */
+#include "attention/scores.h"
 
 /* A tile's queries in words, and what they are multiplied with. */
 typedef struct queries {
@@ -15,15 +14,15 @@ typedef struct queries {
 
 typedef struct space {
     flash_scratch_t flash;
-    queries_t queries[TILES];
+    queries_t queries[FLASH_TILES];
     char *weights; /* [TILE_ROWS][QUANTISED_KEYS], of `bytes` bytes each */
     packing_t packing;
 } space_t;
 
 static space_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
     space_t space = {.packing = lay_out_packing(problem, arena)};
-    space.flash = flash_lay_out(problem, 0, TILES, arena);
-    for (int t = 0; t < TILES; t++)
+    space.flash = flash_lay_out(problem, arena);
+    for (int t = 0; t < FLASH_TILES; t++)
         space.queries[t].words =
             attn_arena_take(arena, dots_words(2, problem->dim), FLASH_ROWS * sizeof(int32_t));
     space.weights = attn_arena_take(arena, TILE_ROWS, QUANTISED_KEYS * sizeof(int16_t));
@@ -303,7 +302,7 @@ PRECISION(int16, INT16_FORM)
     {                                                                                              \
         .name = TILE_NAME " " #precision " prefill",                                               \
         .decode_name = TILE_NAME " " #precision " decode", .panel = QUANTISED_KEYS,                \
-        .panel_bytes = precision##_bytes, .rows = TILES * TILE_ROWS, .tile = TILE_ROWS,            \
+        .panel_bytes = precision##_bytes, .rows = FLASH_TILES * TILE_ROWS, .tile = TILE_ROWS,      \
         .scratch = scratch, .pack = precision##_pack, .attend = precision##_attend,                \
         .scores = precision##_scores,                                                              \
     }

@@ -10,8 +10,6 @@
 #include "attn/support.h"
 #include "simd/half.h"
 
-#define ATTN_BUCKETS (ATTN_LSH && !ATTN_SMALL) /* whether patterns may have them */
-
 /*
  * One key/value head of one run, and who reads it: the query heads of its group, line by line of `queries` rows each.
  * Where heads or batches share keys and values (stride 0), lines go on over those, batch by batch.
@@ -42,16 +40,12 @@ typedef struct attn_range {
     int64_t first, last;
 } attn_range_t;
 
-/* Rows of queries that read this head: the same queries of each of some lines, by their numbers or in an order. */
+/* Rows of queries that read this head: the same queries of each of some lines. */
 typedef struct attn_queries {
     int64_t head;         /* the first line's query head, counted on from batch to batch */
     int64_t lines;        /* how many */
     int64_t first, count; /* queries of each */
     void *scratch;        /* as large as the kernel said */
-#if ATTN_BUCKETS
-    const int64_t *order; /* whose elements are the numbers; NULL: there is none */
-    int64_t round;        /* of buckets */
-#endif
 } attn_queries_t;
 
 /** How many blocks of `rows` queries a head has. */

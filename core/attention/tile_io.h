@@ -8,6 +8,8 @@
 #include "gemm/product.h"
 #include "simd/convert.h"
 
+enum { FLASH_TILES = 8 }; /* tiles of queries a task: they share each block of keys */
+
 /* What a task works in. */
 typedef struct flash_scratch {
     flash_tile_t *tiles;
@@ -15,21 +17,17 @@ typedef struct flash_scratch {
     float *out;     /* [tiles][TILE_ROWS][out_stride] */
     float *scores;  /* [TILE_ROWS][FLASH_KEYS], one tile's at a time */
     float *rows; /* [PANEL or TILE_ROWS][dim]: of other types or places, before they are packed */
-    select_space_t select;
     int64_t out_stride;
 } flash_scratch_t;
 
-/* `top`: keys that each row chooses; 0: it sees all. */
-ATTN_SMALL_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, int64_t top,
-                                              int64_t tiles, attn_arena_t *arena) {
-    const int64_t rows = tiles * TILE_ROWS;
+ATTN_SMALL_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
+    const int64_t rows = FLASH_TILES * TILE_ROWS;
     flash_scratch_t scratch = {.out_stride = tile_round_up(problem->value_dim, VF_LANES)};
-    scratch.tiles = attn_arena_take(arena, tiles, sizeof(flash_tile_t));
+    scratch.tiles = attn_arena_take(arena, FLASH_TILES, sizeof(flash_tile_t));
     scratch.queries = attn_arena_take(arena, problem->dim, (uint64_t)rows * sizeof(float));
     scratch.out = attn_arena_take(arena, scratch.out_stride, (uint64_t)rows * sizeof(float));
     scratch.scores = attn_arena_take(arena, TILE_ROWS * FLASH_KEYS, sizeof(float));
     scratch.rows = attn_arena_take(arena, problem->dim, tile_max(PANEL, TILE_ROWS) * sizeof(float));
-    scratch.select = select_lay_out(problem->keys, top, rows, arena);
     return scratch;
 }
 
@@ -60,12 +58,14 @@ ATTN_INLINE void flash_fetch(const attn_tensor_t *tensor, const attn_head_t *hea
 }
 
 /* And for queries. */
-ATTN_INLINE void flash_fetch_queries(const attn_head_t *head, const attn_queries_t *queries) {
+ATTN_INLINE void flash_fetch_query(const attn_head_t *head, attn_place_t at) {
     const attn_tensor_t *query = &head->io->query;
-    for (int64_t i = 0; PRODUCT_FETCHES && i < attn_row_count(queries); i++) {
-        const attn_place_t at = flash_place_of(head, queries, i);
-        flash_fetch_row(query, attn_offset(query, at.batch, at.head, at.query));
-    }
+    flash_fetch_row(query, attn_offset(query, at.batch, at.head, at.query));
+}
+
+ATTN_INLINE void flash_fetch_queries(const attn_head_t *head, const attn_queries_t *queries) {
+    for (int64_t i = 0; PRODUCT_FETCHES && i < attn_row_count(queries); i++)
+        flash_fetch_query(head, attn_place_of(head, queries, i));
 }
 
 /** Pack panel number `panel` of a segment of the head, and copy its values in f32 where they are wanted.
@@ -153,66 +153,76 @@ ATTN_SMALL_STEP void flash_read_query(const attn_head_t *head, attn_place_t at, 
                 query->stride[3], head->problem->dim, factor);
 }
 
-/** The tile's rows are these from number `done` on; which they are, and what changes their logits. */
-ATTN_SMALL_STEP void flash_set_queries(flash_tile_t *tile, const attn_head_t *head,
-                                       const attn_queries_t *queries, int64_t done) {
+/** Set what a tile, whose rows are known, has of the problem, and what changes its rows' logits. */
+ATTN_INLINE void flash_set_rules(flash_tile_t *tile, const attn_head_t *head) {
     const attn_problem_t *problem = head->problem;
-    tile->rows = tile_min(TILE_ROWS, attn_row_count(queries) - done);
     tile->dim = problem->dim;
     tile->value_dim = problem->value_dim;
     tile->softcap = flash_softcap_of(problem);
     tile->offsets = problem->inputs & FLASH_OFFSETS;
-    for (int64_t r = 0; r < TILE_ROWS; r++) {
-        tile->places[r] = flash_place_of(head, queries, done + tile_min(r, tile->rows - 1));
-        if (tile->offsets) tile->mods[r] = flash_mods_of(head, tile->places[r]);
-    }
+    for (int64_t r = 0; tile->offsets && r < TILE_ROWS; r++)
+        tile->mods[r] = flash_mods_of(head, tile->places[r]);
 }
 
-/* Whether a tile's queries stand one behind the other in memory, in f32. */
-ATTN_INLINE int flash_follow(const attn_head_t *head, const attn_queries_t *queries,
-                             const flash_tile_t *tile) {
+/** The tile's rows are these from number `done` on. */
+ATTN_SMALL_STEP void flash_set_queries(flash_tile_t *tile, const attn_head_t *head,
+                                       const attn_queries_t *queries, int64_t done) {
+    tile->rows = tile_min(TILE_ROWS, attn_row_count(queries) - done);
+    for (int64_t r = 0; r < TILE_ROWS; r++)
+        tile->places[r] = attn_place_of(head, queries, done + tile_min(r, tile->rows - 1));
+    flash_set_rules(tile, head);
+}
+
+/* Whether a tile's queries, one after another, stand so in memory, in f32. */
+ATTN_INLINE int flash_follow(const attn_head_t *head, const flash_tile_t *tile) {
     const attn_place_t *first = &tile->places[0], *last = &tile->places[TILE_ROWS - 1];
     return head->io->query.dtype == ATTN_F32 && first->head == last->head &&
-           first->batch == last->batch && !(ATTN_BUCKETS && flash_order(queries));
+           first->batch == last->batch;
 }
 
-/**
- * Set up tiles with packed queries, which see nothing yet; returns how many. Without output the
- * tiles only find their normaliser.
- */
-ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *queries,
-                                      const flash_scratch_t *scratch, int with_output) {
+/** Set up tile number `t`, whose queries are set: they are packed, and see nothing yet. Without output it only finds its
+ * normaliser. */
+ATTN_SMALL_STEP void flash_prepare_tile(const attn_head_t *head, const flash_scratch_t *scratch,
+                                        int64_t t, int follow, int with_output) {
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *query = &head->io->query;
-    const int64_t tiles = (attn_row_count(queries) + TILE_ROWS - 1) / TILE_ROWS;
     const float factor = head->scale * ATTN_LOG4_E;
+    flash_tile_t *tile = &scratch->tiles[t];
+    float *packed = scratch->queries + t * TILE_ROWS * problem->dim;
+    tile->query = packed;
+    tile->out = with_output ? scratch->out + t * TILE_ROWS * scratch->out_stride : NULL;
+    tile->out_stride = scratch->out_stride;
+    tile->scores = scratch->scores;
+    for (int r = 0; r < TILE_ROWS; r++) tile->first[r] = tile->last[r] = 0;
+    flash_begin(tile);
+    for (int r = 0; r < TILE_ROWS; r++)
+        flash_sink(tile, r, flash_sink_of(head, tile->places[r].head));
+    if (follow) {
+        const attn_place_t first = tile->places[0];
+        tile_pack(packed, TILE_ROWS, tile->rows, problem->dim,
+                  attn_row(query, first.batch, first.head, first.query), query->stride[2],
+                  query->stride[3], factor);
+        return;
+    }
+    for (int64_t r = 0; r < tile->rows; r++)
+        flash_read_query(head, tile->places[r], scratch->rows + r * problem->dim, factor);
+    tile_pack(packed, TILE_ROWS, tile->rows, problem->dim, scratch->rows, problem->dim, 1, 1.0f);
+}
+
+/** How many tiles some queries are. */
+ATTN_INLINE int64_t flash_tile_count(const attn_queries_t *queries) {
+    return (attn_row_count(queries) + TILE_ROWS - 1) / TILE_ROWS;
+}
+
+/** Set up tiles with these queries; returns how many. */
+ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *queries,
+                                      const flash_scratch_t *scratch, int with_output) {
+    const int64_t tiles = flash_tile_count(queries);
     flash_fetch_queries(head, queries);
     for (int64_t t = 0; t < tiles; t++) {
         flash_tile_t *tile = &scratch->tiles[t];
-        const int64_t done = t * TILE_ROWS;
-        float *packed = scratch->queries + done * problem->dim;
-        flash_set_queries(tile, head, queries, done);
-        tile->query = packed;
-        tile->out = with_output ? scratch->out + done * scratch->out_stride : NULL;
-        tile->out_stride = scratch->out_stride;
-        tile->scores = scratch->scores;
-        tile->select = select_begin(&scratch->select, done);
-        if (ATTN_BUCKETS) tile->buckets = NULL;
-        for (int r = 0; r < TILE_ROWS; r++) tile->first[r] = tile->last[r] = 0;
-        flash_begin(tile);
-        for (int r = 0; r < TILE_ROWS; r++)
-            flash_sink(tile, r, flash_sink_of(head, tile->places[r].head));
-        if (flash_follow(head, queries, tile)) {
-            const attn_place_t first = tile->places[0];
-            tile_pack(packed, TILE_ROWS, tile->rows, problem->dim,
-                      attn_row(query, first.batch, first.head, first.query), query->stride[2],
-                      query->stride[3], factor);
-            continue;
-        }
-        for (int64_t r = 0; r < tile->rows; r++)
-            flash_read_query(head, tile->places[r], scratch->rows + r * problem->dim, factor);
-        tile_pack(packed, TILE_ROWS, tile->rows, problem->dim, scratch->rows, problem->dim, 1,
-                  1.0f);
+        flash_set_queries(tile, head, queries, t * TILE_ROWS);
+        flash_prepare_tile(head, scratch, t, flash_follow(head, tile), with_output);
     }
     return tiles;
 }
@@ -226,18 +236,6 @@ ATTN_SMALL_STEP void flash_see_all(const attn_head_t *head, flash_tile_t *tiles,
                            tile->places[r].query, &tile->first[r], &tile->last[r]);
 }
 
-/** Let them see all keys, whatever the rules are: for logits before masking. */
-ATTN_SMALL_STEP void flash_see_hidden(flash_tile_t *tiles, int64_t count, int64_t keys) {
-    for (int64_t t = 0; t < count; t++)
-        for (int r = 0; r < TILE_ROWS; r++) tiles[t].first[r] = 0, tiles[t].last[r] = keys;
-}
-
-/** The score of a key that a row does not see. */
-ATTN_SMALL_STEP void flash_fill(float *const *rows, int64_t count, int64_t keys, float value) {
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < keys; j++) rows[i][j] = value;
-}
-
 /** Write a row from its O, M and L: the output O / L, zeros where it saw no key, and its lse where that is wanted. */
 ATTN_SMALL_STEP void flash_write(const attn_head_t *head, attn_place_t at, const float *values,
                                  float max, float sum) {
@@ -246,27 +244,6 @@ ATTN_SMALL_STEP void flash_write(const attn_head_t *head, attn_place_t at, const
     convert_back((char *)out->data + to * attn_dtype_size(out->dtype), out->dtype, out->stride[3],
                  values, head->problem->value_dim, flash_normaliser(sum));
     if (lse->data) *attn_row(lse, at.batch, at.head, at.query) = flash_lse(max, sum);
-}
-
-/** Keep the rows' M, L and O until the next round of buckets, and take them up there; `kept`: of all queries of
- * the head. */
-ATTN_SMALL_STEP void flash_keep(const flash_tile_t *tile, float *kept) {
-    for (int r = 0; r < tile->rows; r++) {
-        float *to = kept + tile->places[r].query * (tile->value_dim + 2);
-        to[0] = tile->max[r], to[1] = flash_sum(tile, r);
-        for (int64_t c = 0; c < tile->value_dim; c++)
-            to[2 + c] = tile->out[r * tile->out_stride + c];
-    }
-}
-
-ATTN_SMALL_STEP void flash_resume(flash_tile_t *tile, const float *kept) {
-    for (int r = 0; r < tile->rows; r++) {
-        const float *from = kept + tile->places[r].query * (tile->value_dim + 2);
-        vf_store(tile->sums[r], vf_zero());
-        tile->max[r] = from[0], tile->sums[r][0] = from[1];
-        for (int64_t c = 0; c < tile->value_dim; c++)
-            tile->out[r * tile->out_stride + c] = from[2 + c];
-    }
 }
 
 /** Write the tiles' output, and lse where it is wanted. */

@@ -31,8 +31,7 @@ static inline flash_units_t attn_units_of(const flash_plan_t *plan, const attn_i
     const attn_pattern_t *pattern = plan->pattern;
     flash_units_t units = attn_single_units();
     if (ATTN_SMALL || (!plan->decode && plan->kernels->panel_bytes)) return units;
-    if (pattern && ((pattern->next && pattern->by_head) || (ATTN_BUCKETS && pattern->rounds)))
-        return units;
+    if (pattern && pattern->by_head) return units;
     if (attn_are_same(io, 0) && !(pattern && (plan->problem.inputs & ATTN_INPUT_KV_LENGTHS)))
         units.batches = plan->problem.batch;
     if (attn_are_same(io, 1)) units.kv_heads = plan->problem.kv_heads;

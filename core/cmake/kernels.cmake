@@ -111,12 +111,13 @@ function(attn_add_kernels target file)
       set_target_properties(${object} PROPERTIES ATTN_UNCHECKED ON)
     elseif(NOT ATTN_SANITIZE)
       # What is emulated is slow at any level, and takes minutes to optimise.
-      # In modules -O3 is worth its download to the tiles of core/attention alone (a tenth of their time).
+      # In modules -O3 is worth its download to the tiles of core/attention alone (a tenth of their time), and to those
+      # of sparse, which the linker then takes for the same.
       if(ATTN_SMALL)
         set(level -Oz)
       elseif(ATTN_EMULATE_AVX512)
         set(level -O1)
-      elseif(ATTN_WASM AND NOT folder STREQUAL attention)
+      elseif(ATTN_WASM AND NOT folder MATCHES "^(attention|sparse)$")
         set(level -O2)
       else()
         set(level -O3)

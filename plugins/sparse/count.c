@@ -53,8 +53,8 @@ static int64_t count_block(const sparse_pattern_t *pattern, const attn_head_t *h
         count->touched += overlap(&run, walk.seen[run.range]) * (double)queries->count;
         for (int64_t i = 0; i < queries->count; i++) {
             const double seen = overlap(&run, walk.rows[run.range][i]);
-            const int chooses = pattern->base.top && seen > (double)pattern->base.top;
-            count->pairs += chooses ? (double)pattern->base.top : seen;
+            const int chooses = pattern->kind->by_logits && seen > (double)pattern->top;
+            count->pairs += chooses ? (double)pattern->top : seen;
         }
     }
     return steps;

@@ -4,10 +4,10 @@
  * to whole, not cut into chunks, and a key that several rounds share counts once.
  *
  * A run finds the buckets before it attends, of a stream's keys those of new ones alone. Queries and keys are
- * sorted by them, and the driver goes through the rounds; one query alone looks for its keys.
+ * sorted by them, and each round is a pass over them (kernels.c); one query alone looks for its keys.
  */
-#include "attention/kernels.h"
 #include "attn/random.h"
+#include "kernels.h"
 #include "pattern.h"
 #include "rows.h"
 
@@ -24,6 +24,8 @@ typedef struct side {
 } side_t;
 
 typedef struct space {
+    float *
+        kept; /* [heads of a group][queries][value_dim + 2]: of the key/value head that is in flight */
     side_t keys, queries;
     float *rows; /* [workers][ROTATED][dim] */
 } space_t;
@@ -39,7 +41,7 @@ static side_t lay_out_side(const sparse_pattern_t *pattern, int64_t batch, int64
     side_t side = {.heads = heads, .tokens = tokens};
     const int64_t lists = batch * heads * pattern->rounds;
     side.codes = attn_arena_take(arena, lists, (uint64_t)tokens * sizeof(float));
-    if (!pattern->base.rounds) return side;
+    if (!pattern->base.list) return side;
     side.order = attn_arena_take(arena, lists, (uint64_t)tokens * sizeof(int64_t));
     side.starts = attn_arena_take(arena, lists, (uint64_t)(pattern->buckets + 2) * sizeof(int64_t));
     return side;
@@ -47,7 +49,10 @@ static side_t lay_out_side(const sparse_pattern_t *pattern, int64_t batch, int64
 
 static space_t lay_out(const sparse_pattern_t *pattern, const attn_problem_t *problem,
                        uint32_t workers, attn_arena_t *arena) {
-    space_t space;
+    space_t space = {.kept = NULL};
+    if (pattern->base.list && pattern->rounds > 1)
+        space.kept = attn_arena_take(arena, attn_group(problem) * problem->queries,
+                                     (uint64_t)(problem->value_dim + 2) * sizeof(float));
     space.keys = lay_out_side(pattern, problem->batch, problem->kv_heads, problem->keys, arena);
     space.queries = lay_out_side(pattern, problem->batch, problem->heads, problem->queries, arena);
     space.rows = attn_arena_take(arena, workers, ROTATED * (uint64_t)problem->dim * sizeof(float));
@@ -85,7 +90,7 @@ typedef struct choice {
     const sparse_pattern_t *pattern;
     const attn_problem_t *problem;
     const attn_io_t *io;
-    const flash_kernels_t *kernels;
+    const sparse_kernels_t *kernels;
     const attn_tensor_t *tensor, *scales;
     const side_t *side;
     attn_kept_t kept; /* of the side's tokens */
@@ -104,8 +109,8 @@ typedef struct part {
 static void find_buckets(const choice_t *choice, const part_t *part, float *rows) {
     const int64_t dim = choice->problem->dim, stride = stride_of(choice->pattern);
     const attn_tensor_t *tensor = choice->tensor, *scales = choice->scales;
-    const attn_rotation_t rotation = {choice->pattern->rotations + part->round * dim * stride,
-                                      columns_of(choice->pattern), stride};
+    const sparse_rotation_t rotation = {choice->pattern->rotations + part->round * dim * stride,
+                                        columns_of(choice->pattern), stride};
     for (int64_t first = choice->kept.known; first < part->count; first += ROTATED) {
         const int64_t count = attn_min(ROTATED, part->count - first);
         float codes[ROTATED];
@@ -155,11 +160,11 @@ static void choose_part(void *data, int64_t task, uint32_t worker) {
         .codes = side->codes + list * side->tokens,
         .kept =
             choice->kept.numbers ? choice->kept.numbers + head * choice->kept.stride + round : NULL,
-        .order = pattern->base.rounds ? side->order + list * side->tokens : NULL,
-        .starts = pattern->base.rounds ? side->starts + list * (pattern->buckets + 2) : NULL,
+        .order = pattern->base.list ? side->order + list * side->tokens : NULL,
+        .starts = pattern->base.list ? side->starts + list * (pattern->buckets + 2) : NULL,
     };
     find_all_buckets(choice, &part, choice->rows + worker * ROTATED * choice->problem->dim);
-    if (pattern->base.rounds) sort(&part, side->tokens, pattern->buckets);
+    if (pattern->base.list) sort(&part, side->tokens, pattern->buckets);
 }
 
 static space_t space_of(const sparse_pattern_t *pattern, const attn_problem_t *problem,
@@ -183,7 +188,7 @@ static void choose(const sparse_pattern_t *pattern, const attn_host_t *host,
     choice_t choice = {.pattern = pattern,
                        .problem = problem,
                        .io = io,
-                       .kernels = attn_flash_kernels(attn_host_tier(host)),
+                       .kernels = attn_sparse_kernels(attn_host_tier(host)),
                        .tensor = &io->key,
                        .scales = &io->key_scales,
                        .kept = pattern->kept,
@@ -200,15 +205,15 @@ static void choose(const sparse_pattern_t *pattern, const attn_host_t *host,
 
 /* ---- many queries: buckets --------------------------------------------------------------------------- */
 
-static attn_buckets_t buckets(const attn_pattern_t *base, const attn_head_t *head,
-                              int64_t query_head) {
-    const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
+static sparse_buckets_t buckets(const sparse_pattern_t *pattern, const attn_head_t *head,
+                                int64_t query_head) {
     const attn_problem_t *problem = head->problem;
     const space_t space = space_of(pattern, problem, head->io, 1);
     const int64_t rounds = pattern->rounds;
     const int64_t key_head = head->batch * problem->kv_heads + head->kv_head;
     const int64_t number = head->batch * problem->heads + query_head;
-    return (attn_buckets_t){
+    const int64_t member = query_head - head->kv_head * attn_group(problem);
+    return (sparse_buckets_t){
         .rounds = rounds,
         .count = pattern->buckets,
         .queries = problem->queries,
@@ -218,8 +223,16 @@ static attn_buckets_t buckets(const attn_pattern_t *base, const attn_head_t *hea
         .query_order = space.queries.order + number * rounds * problem->queries,
         .key_order = space.keys.order + key_head * rounds * problem->keys,
         .starts = space.keys.starts + key_head * rounds * (pattern->buckets + 2),
+        .kept =
+            rounds > 1 ? space.kept + member * problem->queries * (problem->value_dim + 2) : NULL,
         .own = pattern->shared ? -1e5f : 0.0f,
     };
+}
+
+static const int64_t *list(const attn_pattern_t *base, const attn_head_t *head, int64_t round) {
+    const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
+    const int64_t first = head->kv_head * attn_group(head->problem);
+    return buckets(pattern, head, first).key_order + round * head->problem->keys;
 }
 
 /* ---- one query: runs of its keys ----------------------------------------------------------------------- */
@@ -256,6 +269,7 @@ const sparse_kind_t attn_sparse_lsh = {
     .facts = SPARSE_BUCKETS | SPARSE_ROUNDS,
     .next = next,
     .buckets = buckets,
+    .list = list,
     .draw = draw,
     .room = room,
     .choose = choose,

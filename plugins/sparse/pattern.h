@@ -33,6 +33,21 @@
 
 typedef struct sparse_pattern sparse_pattern_t;
 
+/*
+ * In which buckets the queries of a head and its keys are, round by round: a query sees the keys with
+ * which it shares one, in the first round in which it does. A round's lists go bucket by bucket, in
+ * each by position.
+ */
+typedef struct sparse_buckets {
+    int64_t rounds, count, queries, keys;
+    const float *query_codes, *key_codes;   /* [rounds][queries], [rounds][keys]: which bucket */
+    const int64_t *query_order, *key_order; /* of the same sizes: which query, which key */
+    const int64_t *starts;                  /* [rounds][count + 2]: where a bucket's keys begin */
+    float *kept; /* [queries][value_dim + 2]: what rounds leave each other; NULL: there is one */
+    float own;   /* added to the logit of the key at the query's own position */
+} sparse_buckets_t;
+enum { SPARSE_MOST_ROUNDS = 8 };
+
 /* Parameters that a pattern goes by. */
 enum {
     SPARSE_BLOCK = 1,
@@ -79,12 +94,11 @@ typedef struct sparse_kind {
     const char *cost; /* asymptotic form */
     /* What a plan has drawn for all its runs, in the plan's memory. */
     void (*draw)(sparse_pattern_t *pattern, int64_t dim, attn_arena_t *arena);
-#if ATTN_LSH
-    /* Instead of ranges, blocks and runs: buckets, which choose() finds. attn_pattern_t's. One query of a head has
-     * runs. */
-    attn_buckets_t (*buckets)(const attn_pattern_t *pattern, const attn_head_t *head,
-                              int64_t query_head);
-#endif
+    /* Instead of ranges, blocks and runs: buckets, which choose() finds, and a list of keys for each round:
+     * attn_pattern_t's. One query of a head has runs. */
+    sparse_buckets_t (*buckets)(const sparse_pattern_t *pattern, const attn_head_t *head,
+                                int64_t query_head);
+    const int64_t *(*list)(const attn_pattern_t *pattern, const attn_head_t *head, int64_t round);
 } sparse_kind_t;
 
 #define SPARSE_DECLARE_(name, help) extern const sparse_kind_t attn_sparse_##name;

@@ -1,11 +1,12 @@
 /*
  * sparse: softmax attention over the keys that a pattern keeps (pattern.h), with cost and memory that
- * follow the kept pairs: the code of core/attention/ with that pattern.
+ * follow the kept pairs: core/attention/ with that pattern.
  */
 #include "attention/backward.h"
 #include "attn/ext/facts.h"
 #include "attn/ext/params.h"
 #include "blocks.h"
+#include "kernels.h"
 #include "pattern.h"
 #include "stream/cached.h"
 
@@ -106,7 +107,8 @@ static const attn_param_info_t params[PARAMETERS] = {
 #if ATTN_LSH
     [BUCKETS] = PARAM(INTEGER, "buckets", "buckets", "of lsh, a round: 1 or even", "", 0, 65536, 0,
                       "as many as blocks, or one more", NULL),
-    [ROUNDS] = PARAM(INTEGER, "rounds", "rounds", "of lsh", "", 1, ATTN_MOST_ROUNDS, 1, NULL, NULL),
+    [ROUNDS] =
+        PARAM(INTEGER, "rounds", "rounds", "of lsh", "", 1, SPARSE_MOST_ROUNDS, 1, NULL, NULL),
     [SHARED] = PARAM(BOOLEAN, "shared", "shared",
                      "lsh: 1 where keys are the queries: none sees itself beside others", "", 0, 1,
                      0, NULL, NULL),
@@ -146,9 +148,10 @@ static int take_buckets(sparse_pattern_t *pattern, const attn_problem_t *problem
     pattern->shared = values[SHARED].integer;
     pattern->rounds = values[ROUNDS].integer;
     if (problem->queries == 1 && problem->heads == problem->kv_heads && !pattern->shared) return 0;
-    pattern->base.rounds = pattern->rounds;
+    pattern->base.passes = pattern->rounds;
+    pattern->base.list = pattern->kind->list;
     pattern->base.gathered = pattern->keys;
-    pattern->base.buckets = pattern->kind->buckets;
+    pattern->base.by_head = 1;
     return 1;
 }
 #endif
@@ -172,7 +175,6 @@ static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_val
     attn_sparse_extent(&pattern, problem);
     const int64_t most = kind->by_logits ? pattern.keys : pattern.columns;
     if (pattern.top > most) pattern.top = most;
-    if (kind->by_logits) pattern.base.top = pattern.top;
     if (kind->key && pattern.global > pattern.block) pattern.global = pattern.block;
     if (pattern.random > pattern.columns) pattern.random = pattern.columns;
     if (!pattern.stride) pattern.stride = kind->from ? sparse_root(pattern.columns) : 2;
@@ -333,6 +335,13 @@ static int64_t all_blocks(const sparse_pattern_t *pattern) {
     return pattern->columns > INT64_MAX / rows ? INT64_MAX : rows * pattern->columns;
 }
 
+/* NULL: those of key spans. */
+static const flash_kernels_t *kernels_of(const attn_host_t *host, const sparse_pattern_t *pattern) {
+    const sparse_kernels_t *kernels = attn_sparse_kernels(attn_host_tier(host));
+    if (pattern->base.list) return &kernels->buckets;
+    return pattern->kind->by_logits ? &kernels->topkeys : NULL;
+}
+
 static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *given,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
@@ -342,7 +351,8 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
     if (status != ATTN_OK) return status;
     sparse_plan_t *plan = allocate(host, &pattern, problem.dim);
     status = attn_flash_plan("sparse", host, &problem, plan ? &plan->flash : NULL,
-                             plan ? &plan->pattern.base : NULL, NULL, result, error);
+                             plan ? &plan->pattern.base : NULL, kernels_of(host, &pattern), result,
+                             error);
     if (status != ATTN_OK) return status;
     plan->entries = values[ENTRIES].integer ? values[ENTRIES].integer : all_blocks(&pattern);
     plan->run = plan->flash.base.run;

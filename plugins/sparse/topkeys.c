@@ -1,6 +1,6 @@
 /*
  * topkeys: of all keys that a query sees the `top` with the largest logits, of equal ones the first; the
- * kernel chooses them (attention/select.h).
+ * kernel chooses them (select.h).
  */
 #include "pattern.h"
 

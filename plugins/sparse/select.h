@@ -1,11 +1,11 @@
 /*
- * attention/select.h: of the logits that pass by a row, the `top` largest, of equal ones the first.
+ * select.h: of the logits that pass by a row, the `top` largest, of equal ones the first.
  *
  * What is above the row's bound becomes a candidate. Where there are many, the largest stay, some more than `top`, and
  * the bound rises to below them: of keys in random order few are ever candidates, top (1 + log(m / top)).
  */
-#ifndef ATTN_ATTENTION_SELECT_H
-#define ATTN_ATTENTION_SELECT_H
+#ifndef ATTN_SPARSE_SELECT_H
+#define ATTN_SPARSE_SELECT_H
 
 #include "attn/support.h"
 #include "gemm/tile.h"
@@ -26,17 +26,16 @@ typedef struct select_row {
 
 /* Room for the candidates of some rows. */
 typedef struct select_space {
-    select_row_t *rows; /* NULL: rows do not choose */
-    float *logits;      /* [rows][room] */
+    select_row_t *rows;
+    float *logits; /* [rows][room] */
     int32_t *keys;
     int64_t room, most, top;
 } select_space_t;
 
-/** For `count` rows that keep `top` of `keys`; 0: they do not choose. */
+/** For `count` rows that keep `top` of `keys`. */
 ATTN_SMALL_STEP select_space_t select_lay_out(int64_t keys, int64_t top, int64_t count,
                                               attn_arena_t *arena) {
     select_space_t space = {.top = top};
-    if (ATTN_SMALL || !top) return space;
     space.most = tile_min(keys, top + tile_max(top, SELECT_ROOM));
     /* Of a vector of candidates all lanes are written. */
     space.room = tile_round_up(space.most, VF_LANES) + SELECT_OFFER + VF_LANES;
@@ -46,16 +45,14 @@ ATTN_SMALL_STEP select_space_t select_lay_out(int64_t keys, int64_t top, int64_t
     return space;
 }
 
-/** Rows from number `first` on, TILE_ROWS of them, which have no candidates yet. */
-ATTN_SMALL_STEP select_row_t *select_begin(const select_space_t *space, int64_t first) {
-    if (ATTN_SMALL || !space->rows) return NULL;
-    for (int64_t r = first; r < first + TILE_ROWS; r++)
+/** The first `count` rows have no candidates yet. */
+ATTN_SMALL_STEP void select_begin(const select_space_t *space, int64_t count) {
+    for (int64_t r = 0; r < count; r++)
         space->rows[r] = (select_row_t){.logits = space->logits + r * space->room,
                                         .keys = space->keys + r * space->room,
                                         .most = space->most,
                                         .top = space->top,
                                         .bound = -INFINITY};
-    return space->rows + first;
 }
 
 /* Floats as whole numbers in the same order, and back. */

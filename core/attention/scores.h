@@ -1,0 +1,106 @@
+/*
+ * attention/scores.h: what tiles of queries write of their logits, stage by stage, and of their weights: for attn.weights/1
+ * and for the scores of a run.
+ */
+#ifndef ATTN_ATTENTION_SCORES_H
+#define ATTN_ATTENTION_SCORES_H
+
+#include "attention/online_softmax.h"
+
+/* From logits to weights, once the tile has seen all its segments. */
+ATTN_INLINE void flash_weigh(flash_tile_t *tile, int64_t keys) {
+    for (int64_t r = 0; r < tile->rows; r++) {
+        float *row = tile->scores + r * FLASH_KEYS;
+        const float sum = flash_sum(tile, r);
+        const vf shift = vf_set1(tile->max[r]), scale = vf_set1(flash_normaliser(sum));
+        for (int64_t j = 0; j < keys; j += VF_LANES)
+            vf_store(row + j, vf_mul(scale, vf_exp4(vf_sub(vf_load(row + j), shift))));
+    }
+}
+
+/* From base 4 to natural logits. */
+ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
+    for (int64_t r = 0; r < tile->rows; r++)
+        for (int64_t j = 0; j < keys; j++) {
+            float *score = &tile->scores[r * FLASH_KEYS + j];
+            *score = flash_natural((double)*score);
+        }
+}
+
+/* The tile's products for the keys [base, base + keys) as they are after `stage`. */
+ATTN_SMALL_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                                 int64_t keys, int32_t stage) {
+    if (stage == ATTN_SCORES_WEIGHTS) {
+        flash_shape(tile, segment, base, keys);
+        flash_weigh(tile, keys);
+        return;
+    }
+    if (stage != ATTN_SCORES_RAW && tile->softcap != 0.0f) flash_softcap(tile, keys);
+    flash_naturalise(tile, keys);
+    if (stage != ATTN_SCORES_MASKED) return;
+    if (tile->offsets) flash_add_offsets(tile, segment, base, keys, 1.0f);
+}
+
+/* Those to rows[r][j] for position j, where a row sees it. */
+ATTN_SMALL_STEP void flash_copy_scores(const flash_tile_t *tile, const attn_segment_t *segment,
+                                       int64_t base, int64_t keys, float *const *rows) {
+    for (int64_t r = 0; r < tile->rows; r++) {
+        const float *row = tile->scores + r * FLASH_KEYS;
+        const int64_t last = tile_min(base + keys, tile->last[r]);
+        for (int64_t j = tile_max(base, tile->first[r]); j < last; j++)
+            rows[r][segment->map ? segment->map[j] : j] = row[j - base];
+    }
+}
+
+/* How a tile's products for the keys [base, base + keys) become scores; `data` is the step's. */
+typedef void flash_score_t(const void *data, flash_tile_t *tile, const attn_segment_t *segment,
+                           int64_t base, int64_t keys, int32_t stage);
+
+ATTN_INLINE void flash_score_step(const void *data, flash_tile_t *tile,
+                                  const attn_segment_t *segment, int64_t base, int64_t keys,
+                                  int32_t stage) {
+    (void)data;
+    flash_score(tile, segment, base, keys, stage);
+}
+
+/**
+ * The scores of a tile's rows, as they are after `stage`, to rows[r][j] for position j, by a step, which is a constant. Keys
+ * of the segment that a row does not see are left alone.
+ */
+ATTN_INLINE void flash_scores_by(flash_score_t *score, const void *data, flash_tile_t *tile,
+                                 const attn_segment_t *segment, int32_t stage, float *const *rows) {
+    int64_t low, high;
+    flash_span(tile, &low, &high);
+    for (int64_t base = tile_round_down(low, PANEL); base < high; base += FLASH_KEYS) {
+        const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
+        flash_products(tile, segment, base, keys, (attn_range_t){base, base + keys});
+        score(data, tile, segment, base, keys, stage);
+        flash_copy_scores(tile, segment, base, keys, rows);
+    }
+}
+
+ATTN_SMALL_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segment, int32_t stage,
+                                  float *const *rows) {
+    flash_scores_by(flash_score_step, NULL, tile, segment, stage, rows);
+}
+
+/** The same of some tiles, whose rows follow each other. */
+ATTN_SMALL_STEP void flash_scores_of_all(const attn_segment_t *segment, flash_tile_t *tiles,
+                                         int64_t count, int32_t stage, float *const *rows) {
+    for (int64_t t = 0; t < count; t++)
+        flash_scores(&tiles[t], segment, stage, rows + t * TILE_ROWS);
+}
+
+/** Let them see all keys, whatever the rules are: for logits before masking. */
+ATTN_SMALL_STEP void flash_see_hidden(flash_tile_t *tiles, int64_t count, int64_t keys) {
+    for (int64_t t = 0; t < count; t++)
+        for (int r = 0; r < TILE_ROWS; r++) tiles[t].first[r] = 0, tiles[t].last[r] = keys;
+}
+
+/** The score of a key that a row does not see. */
+ATTN_SMALL_STEP void flash_fill(float *const *rows, int64_t count, int64_t keys, float value) {
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < keys; j++) rows[i][j] = value;
+}
+
+#endif
