@@ -47,22 +47,6 @@ typedef struct compare {
     table_t table;
 } compare_t;
 
-/* A backend that takes CSR gets X as it is, the first of them: arrays have one owner. */
-static attn_status_t plan_one(compare_t *compare, trial_t *trial, const attn_backend_t *backend) {
-    inputs_t *inputs = &compare->inputs;
-    attn_problem_t problem = inputs->problem;
-    settings_t settings = compare->settings;
-    const int has_x = inputs_has_x(inputs) && inputs->x.starts && csr_fits(backend);
-    attn_status_t status = ATTN_OK;
-    if (has_x) status = csr_pose(&inputs->x, backend, &problem, &settings, &trial->error);
-    if (!status)
-        status = trial_plan(trial, compare->context, backend, &problem, &settings, &inputs->given);
-    trial->backend = backend;
-    trial->has_x = has_x;
-    if (!status && has_x) csr_place(&inputs->x, backend, trial->arrays);
-    return status;
-}
-
 /* All plans and arrays before the first run, so that a wrong one is found at once. */
 static int plan_all(compare_t *compare) {
     compare->trials = calloc((size_t)compare->selection.count, sizeof *compare->trials);
@@ -72,10 +56,11 @@ static int plan_all(compare_t *compare) {
         trial_t *trial = &compare->trials[i];
         const attn_backend_t *backend =
             attn_backend_at(compare->context, compare->selection.indices[i]);
-        const attn_status_t status = plan_one(compare, trial, backend);
+        const attn_status_t status = trial_plan_inputs(trial, compare->context, backend,
+                                                       &compare->inputs, &compare->settings);
         if (status && status != ATTN_ERROR_UNSUPPORTED)
             return cli_reject(backend->id, &trial->error);
-        if (!status && trial_load(trial, compare->inputs.shared)) return CLI_USAGE;
+        if (!status && trial_load_inputs(trial, &compare->inputs)) return CLI_USAGE;
     }
     return CLI_OK;
 }
@@ -126,15 +111,11 @@ static int measure_one(compare_t *compare, trial_t *trial) {
         add_absent_row(compare, trial);
         return CLI_OK;
     }
-    attn_io_t io = compare->inputs.io, seen;
-    if (trial->has_x) io.query.data = io.key.data = NULL;
-    if (trial_prepare(trial, &io) || trial_time(trial, compare->seconds, &time) ||
-        visible_lengths(trial, compare->context, &compare->settings))
+    if (trial_prepare(trial, &compare->inputs.io) || trial_time(trial, compare->seconds, &time) ||
+        visible_lengths(trial, compare->context, &trial->settings))
         return cli_reject(trial->backend->id, &trial->error);
-    seen = trial->io;
-    seen.query = compare->inputs.io.query;
-    seen.key = compare->inputs.io.key;
-    if (accuracy_error(&compare->inputs.problem, &seen, compare->stride, &relative, &trial->error))
+    const attn_io_t io = trial_exact_io(trial, &compare->inputs);
+    if (accuracy_error(&compare->inputs.problem, &io, compare->stride, &relative, &trial->error))
         return cli_reject(trial->backend->id, &trial->error);
     add_row(compare, trial, &time, relative);
     return CLI_OK;

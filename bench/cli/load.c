@@ -149,10 +149,11 @@ static int convert(const load_t *load, array_t *array) {
 
 static int fits(const load_t *load, const int64_t shape[4]) {
     for (int k = 0; k < 4; k++) {
-        if (shape[k] == load->wanted.shape[k]) continue;
+        const int64_t wanted = load->wanted.shape[k];
+        if (attn_axis_fits(load->info, k, shape[k], wanted)) continue;
         const int may_widen = k == 3 && load->special->padding;
-        if (shape[k] == 1 && (load->info->broadcast >> k & 1 || may_widen)) continue;
-        if (!may_widen || shape[k] < load->columns || shape[k] > load->wanted.shape[k]) return 0;
+        if (!may_widen || (shape[k] != 1 && (shape[k] < load->columns || shape[k] > wanted)))
+            return 0;
     }
     return 1;
 }

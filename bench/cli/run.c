@@ -53,42 +53,32 @@ static int compute_error(run_t *run) {
     trial_t *trial = &run->trial;
     inputs_t *inputs = &run->inputs;
     const int64_t stride = accuracy_stride(&inputs->problem, ACCURACY_WORK);
-    attn_io_t io = trial->io;
+    const attn_io_t io = trial_exact_io(trial, inputs);
     if (!run->wants_error) return CLI_OK;
-    if (inputs_has_x(inputs)) {
-        io.query = inputs->arrays[INPUT_QUERY].tensor;
-        io.key = inputs->arrays[INPUT_KEY].tensor;
-    }
     if (accuracy_error(&inputs->problem, &io, stride, &run->report.error, &trial->error))
         return cli_reject(NULL, &trial->error);
     return CLI_OK;
 }
 
-/* X becomes the trial's; where the error is asked for, it is written out first, for the truth alone. */
-static int place_x(run_t *run, const attn_backend_t *backend) {
+/* Arrays of the run, after what is asked of X, which then is the trial's; for the error it is written out. */
+static int load(run_t *run) {
     inputs_t *inputs = &run->inputs;
-    const attn_io_t without = inputs->io;
-    run->report.longest = csr_longest(&inputs->x);
-    if (run->wants_error && inputs_write_x(inputs)) return CLI_USAGE;
-    inputs->io = without;
-    csr_place(&inputs->x, backend, run->trial.arrays);
-    return CLI_OK;
+    if (inputs_has_x(inputs)) {
+        run->report.longest = csr_longest(&inputs->x);
+        if (run->wants_error && inputs_write_x(inputs)) return CLI_USAGE;
+    }
+    return trial_load_inputs(&run->trial, inputs);
 }
 
 static int compute(run_t *run) {
     trial_t *trial = &run->trial;
     const attn_backend_t *backend = attn_backend_find(run->context, run->backend);
     if (!backend) return settings_unknown(run->context, run->backend, strlen(run->backend));
-    inputs_t *inputs = &run->inputs;
-    if (inputs_has_x(inputs) &&
-        csr_pose(&inputs->x, backend, &inputs->problem, &run->settings, &trial->error))
+    if (trial_plan_inputs(trial, run->context, backend, &run->inputs, &run->settings))
         return cli_reject(NULL, &trial->error);
-    if (trial_plan(trial, run->context, backend, &inputs->problem, &run->settings, &inputs->given))
-        return cli_reject(NULL, &trial->error);
-    if (inputs_has_x(inputs) && place_x(run, backend)) return CLI_USAGE;
-    if (trial_load(trial, inputs->shared)) return CLI_USAGE;
+    if (load(run)) return CLI_USAGE;
     if (trial_prepare(trial, &run->inputs.io) ||
-        visible_lengths(trial, run->context, &run->settings))
+        visible_lengths(trial, run->context, &trial->settings))
         return cli_reject(NULL, &trial->error);
     if (gradients_prepare(&run->gradients, trial)) return CLI_USAGE;
     const double start = measure_clock();

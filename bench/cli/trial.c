@@ -18,7 +18,7 @@ attn_status_t trial_plan(trial_t *trial, const attn_context_t *context,
     parameters_t parameters;
     attn_problem_t posed = *problem;
     settings_parameters(settings, backend, &parameters);
-    *trial = (trial_t){.backend = backend, .given = given};
+    *trial = (trial_t){.backend = backend, .given = given, .settings = *settings};
     attn_status_t status = given_pose(given, backend, &posed, &trial->error);
     if (!status)
         status = attn_plan_create(context, backend->id, &posed, parameters.params, parameters.count,
@@ -29,12 +29,31 @@ attn_status_t trial_plan(trial_t *trial, const attn_context_t *context,
     return status;
 }
 
+attn_status_t trial_plan_inputs(trial_t *trial, const attn_context_t *context,
+                                const attn_backend_t *backend, inputs_t *inputs,
+                                const settings_t *settings) {
+    attn_problem_t problem = inputs->problem;
+    settings_t posed = *settings;
+    const int has_x = inputs->x.starts && (csr_fits(backend) || !inputs->io.query.data);
+    attn_status_t status = ATTN_OK;
+    if (has_x) status = csr_pose(&inputs->x, backend, &problem, &posed, &trial->error);
+    if (!status) status = trial_plan(trial, context, backend, &problem, &posed, &inputs->given);
+    trial->backend = backend;
+    trial->has_x = has_x;
+    return status;
+}
+
 int trial_load(trial_t *trial, array_t shared[ATTN_ARRAY_OWN]) {
     const int status = load_inputs(trial->given, trial->plan, 0, ATTN_ARRAY_OWN, shared);
     trial->shared = shared;
     if (status) return status;
     return load_inputs(trial->given, trial->plan, ATTN_ARRAY_OWN, DECLARED_MOST,
                        &trial->arrays[ATTN_ARRAY_OWN]);
+}
+
+int trial_load_inputs(trial_t *trial, inputs_t *inputs) {
+    if (trial->has_x) csr_place(&inputs->x, trial->backend, trial->arrays);
+    return trial_load(trial, inputs->shared);
 }
 
 static attn_status_t no_memory(trial_t *trial, const char *what, double bytes) {
@@ -95,12 +114,20 @@ static void place(trial_t *trial) {
 
 attn_status_t trial_prepare(trial_t *trial, const attn_io_t *inputs) {
     trial->io = *inputs;
+    if (trial->has_x) trial->io.query.data = trial->io.key.data = NULL;
     trial->report = (attn_report_t){.struct_size = sizeof trial->report};
     trial->io.report = &trial->report;
     attn_status_t status = make_workspace(trial);
     if (!status) status = make_outputs(trial);
     place(trial);
     return status;
+}
+
+attn_io_t trial_exact_io(const trial_t *trial, const inputs_t *inputs) {
+    attn_io_t io = trial->io;
+    io.query = inputs->io.query;
+    io.key = inputs->io.key;
+    return io;
 }
 
 attn_status_t trial_run(trial_t *trial) { return attn_run(trial->plan, &trial->io, &trial->error); }

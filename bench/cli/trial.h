@@ -7,6 +7,7 @@
 
 #include "cli/arrays.h"
 #include "cli/given.h"
+#include "cli/inputs.h"
 #include "cli/settings.h"
 
 #include "attn/attn.h"
@@ -25,8 +26,9 @@ typedef struct trial {
     array_t
         arrays[DECLARED_MOST]; /**< its own: outputs, and the inputs that the backend declares */
     const attn_tensor_t *own[ATTN_MOST_OWN_ARRAYS];
-    char kernel[96]; /**< of a stream's queries; empty: the plan's */
-    int has_x;       /**< compare: CSR among its own arrays, in place of Q and K */
+    char kernel[96];     /**< of a stream's queries; empty: the plan's */
+    settings_t settings; /**< those of its plan */
+    int has_x;           /**< CSR among its own arrays, in place of Q and K */
 } trial_t;
 
 /**
@@ -38,16 +40,30 @@ attn_status_t trial_plan(trial_t *trial, const attn_context_t *context,
                          const settings_t *settings, const given_t *given);
 
 /**
+ * The same for the problem of files. A backend that takes X as CSR gets it as it is, the first of several: arrays have one
+ * owner. Others have it written out, or, where it is not, are refused.
+ */
+attn_status_t trial_plan_inputs(trial_t *trial, const attn_context_t *context,
+                                const attn_backend_t *backend, inputs_t *inputs,
+                                const settings_t *settings);
+
+/**
  * Read what is given for the plan: the library's arrays into `shared`, unless they are there, the
  * backend's own into the trial; an exit status. `shared` lives as long as the trial.
  */
 int trial_load(trial_t *trial, array_t shared[ATTN_ARRAY_OWN]);
 
+/** The same for the problem of files, whose X is now the trial's, where the backend takes it. */
+int trial_load_inputs(trial_t *trial, inputs_t *inputs);
+
 /**
  * Room for workspace and outputs: those that every run has and those that are given a file; `inputs` has
- * Q, K and V. The trial stays where it is from then on.
+ * Q, K and V, of which a trial with X takes V alone. The trial stays where it is from then on.
  */
 attn_status_t trial_prepare(trial_t *trial, const attn_io_t *inputs);
+
+/** The arrays of its run as exact attention takes them: Q and K, where X is written out, too. */
+attn_io_t trial_exact_io(const trial_t *trial, const inputs_t *inputs);
 
 /** Run the plan once. */
 attn_status_t trial_run(trial_t *trial);

@@ -39,7 +39,7 @@ typedef struct checked {
 static attn_status_t check_shape(const checked_t *checked, attn_error_t *error) {
     const int64_t *shape = checked->tensor->shape, *wanted = checked->wanted.shape;
     for (int k = 0; k < 4; k++)
-        if (shape[k] != wanted[k] && !(checked->info->broadcast >> k & 1 && shape[k] == 1))
+        if (!attn_axis_fits(checked->info, k, shape[k], wanted[k]))
             return attn_fail(
                 error, ATTN_ERROR_SHAPE,
                 "%s: shape (%lld, %lld, %lld, %lld), the plan needs (%lld, %lld, %lld, %lld)%s",

@@ -15,26 +15,26 @@ static attn_tensor_t view_of(attn_dtype_t dtype, const void *data) {
     return (attn_tensor_t){.data = (void *)(uintptr_t)data, .dtype = dtype};
 }
 
+/* Without gaps; axis `outer`, 1 or 2, steps over the other of them. */
+static attn_tensor_t contiguous(attn_dtype_t dtype, const void *data, const int64_t shape[4],
+                                int outer) {
+    attn_tensor_t tensor = view_of(dtype, data);
+    memcpy(tensor.shape, shape, sizeof tensor.shape);
+    tensor.stride[3] = 1;
+    tensor.stride[3 - outer] = shape[3];
+    tensor.stride[outer] = product(shape[3 - outer], shape[3]);
+    tensor.stride[0] = product(shape[outer], tensor.stride[outer]);
+    return tensor;
+}
+
 attn_tensor_t attn_tensor_bhnd_of(attn_dtype_t dtype, const void *data, int64_t batch,
                                   int64_t heads, int64_t rows, int64_t columns) {
-    attn_tensor_t tensor = view_of(dtype, data);
-    const int64_t shape[] = {batch, heads, rows, columns};
-    const int64_t head = product(rows, columns);
-    const int64_t stride[] = {product(heads, head), head, columns, 1};
-    memcpy(tensor.shape, shape, sizeof shape);
-    memcpy(tensor.stride, stride, sizeof stride);
-    return tensor;
+    return contiguous(dtype, data, (int64_t[]){batch, heads, rows, columns}, 1);
 }
 
 attn_tensor_t attn_tensor_bnhd_of(attn_dtype_t dtype, const void *data, int64_t batch,
                                   int64_t heads, int64_t rows, int64_t columns) {
-    attn_tensor_t tensor = view_of(dtype, data);
-    const int64_t shape[] = {batch, heads, rows, columns};
-    const int64_t row = product(heads, columns);
-    const int64_t stride[] = {product(rows, row), columns, row, 1};
-    memcpy(tensor.shape, shape, sizeof shape);
-    memcpy(tensor.stride, stride, sizeof stride);
-    return tensor;
+    return contiguous(dtype, data, (int64_t[]){batch, heads, rows, columns}, 2);
 }
 
 attn_tensor_t attn_tensor_bhnd(const float *data, int64_t batch, int64_t heads, int64_t rows,

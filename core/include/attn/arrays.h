@@ -81,6 +81,12 @@ typedef struct attn_array_info {
     uint64_t replaces;
 } attn_array_info_t;
 
+/** Whether axis `axis` of such an array, where `wanted` is needed, may be `extent`. */
+static inline int attn_axis_fits(const attn_array_info_t *info, int axis, int64_t extent,
+                                 int64_t wanted) {
+    return extent == wanted || (extent == 1 && (info->broadcast >> axis & 1u));
+}
+
 /** struct_size of the first version, which had no `replaces`. */
 #define ATTN_ARRAY_INFO_FIRST ((uint32_t)offsetof(attn_array_info_t, replaces))
 
