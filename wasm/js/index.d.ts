@@ -16,8 +16,9 @@
  * "bhnd" element (b, h, i, c) of the query is at ((b*H + h)*n + i)*d + c; in "bnhd" it is at
  * ((b*n + i)*H + h)*d + c; with {@link Strides} at b*s[0] + h*s[1] + i*s[2] + c*s[3]; key, value and
  * output likewise. Arrays are copied into the module and back: they stay the caller's, may be of shared
- * memory, and an output may be the same array as an input. A {@link Tensor} is where the module
- * computes and not copied; nothing else hands out views of the module's memory.
+ * memory, and an output may be the same array as an input, but share none with another output. A
+ * {@link Tensor} is where the module computes and not copied; nothing else hands out views of the
+ * module's memory.
  *
  * An array may be given with its shape, {@link Shaped}: sizes then follow from it. In options `null`
  * and `undefined` are the same: not given. Each option is read once, before anything is computed.
