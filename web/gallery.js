@@ -89,6 +89,7 @@ function card({ name, heights, lab, panel, verdict, found, command, host, tier }
     return `
 <li class="card" id="${name}" data-verdict="${verdict}">
   <h3>${say(panel.title)}</h3>
+  <p>${say(panel.plain)}</p>
   <p class="claim">${panel.own ? `<strong>${own}</strong> ` : ""}${say(panel.claim)}</p>
   ${panel.where ? `<p class="hint">${say(panel.where)}</p>` : ""}
   <p><strong class="verdict">${say(verdict)}</strong> ${say(found)}</p>${times}

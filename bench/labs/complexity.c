@@ -90,6 +90,7 @@ enum { PANEL_TIME, PANEL_MEMORY, PANEL_WORK, PANEL_GROWN_TIME, PANEL_GROWN_WORK 
 
 static const lab_panel_t panels[] = {
     [PANEL_TIME] = {.id = "time",
+                    .plain = "Measured times grow as the operations do.",
                     .idle = NO_GROWTH,
                     .title = "Time of causal attention, one head, one thread",
                     .claim = "Measured times grow as the operations that Table 1 counts, " LOCALITY,
@@ -104,6 +105,7 @@ static const lab_panel_t panels[] = {
                     LAB_COLUMNS_OF(time_columns)},
     [PANEL_MEMORY] =
         {.id = "memory",
+         .plain = "No kind of attention keeps a square table.",
          .idle = NO_GROWTH | NO_BUDGET,
          .title = "Memory beside the arrays",
          .claim = "No kind of attention needs memory of L^2: beside the arrays it grows as L for "
@@ -120,6 +122,8 @@ static const lab_panel_t panels[] = {
          .y = {"memory", "bytes", 1, 0, 0},
          LAB_COLUMNS_OF(memory_columns)},
     [PANEL_WORK] = {.id = "work",
+                    .plain = "Softmax's work grows with the square of the length, sparse and "
+                             "linear attention's more slowly.",
                     .idle = NO_GROWTH | NO_BUDGET,
                     .title = "Additions and multiplications, counted",
                     .claim = "Counted work grows as " LOCALITY,
@@ -131,19 +135,23 @@ static const lab_panel_t panels[] = {
                     .x = {"length L", "tokens", 1, 0, 0},
                     .y = {"work", "flop", 1, 0, 0},
                     LAB_COLUMNS_OF(work_columns)},
-    [PANEL_GROWN_TIME] = {.id = "grown-time",
-                          .title = "Time where sparse and linear attention have d ~ sqrt L",
-                          .claim = "In measured time, too, " GENERAL,
-                          .states = "Table 1",
-                          .where = ON_A_MACHINE,
-                          .criterion = TIME_EXPONENTS,
-                          .flags = LAB_SERIAL | LAB_OWN,
-                          .x_param = LAB_NO_PARAM,
-                          .grid = LAB_GRID(lengths),
-                          .x = {"length L", "tokens", 1, 0, 0},
-                          .y = {"processor time", "s", 1, 0, 0},
-                          LAB_COLUMNS_OF(time_columns)},
+    [PANEL_GROWN_TIME] =
+        {.id = "grown-time",
+         .plain = "What sparse and linear attention save in length they pay in width, in time too.",
+         .title = "Time where sparse and linear attention have d ~ sqrt L",
+         .claim = "In measured time, too, " GENERAL,
+         .states = "Table 1",
+         .where = ON_A_MACHINE,
+         .criterion = TIME_EXPONENTS,
+         .flags = LAB_SERIAL | LAB_OWN,
+         .x_param = LAB_NO_PARAM,
+         .grid = LAB_GRID(lengths),
+         .x = {"length L", "tokens", 1, 0, 0},
+         .y = {"processor time", "s", 1, 0, 0},
+         LAB_COLUMNS_OF(time_columns)},
     [PANEL_GROWN_WORK] = {.id = "grown-work",
+                          .plain =
+                              "What sparse and linear attention save in length they pay in width.",
                           .idle = NO_BUDGET,
                           .title =
                               "Additions and multiplications where sparse and linear attention "

@@ -142,6 +142,7 @@ static const lab_fixed_t state_dim[] = {{DIM, 64}};
 
 static const lab_panel_t panels[] = {
     {.id = "eps",
+     .plain = "Layers with hand-made weights average and copy tokens as precisely as promised.",
      .title = "Measured error over the promised one",
      .claim = WITHIN_EPS,
      .states = "Lemma A.9; Lemma A.11; Lemma A.12",
@@ -154,6 +155,7 @@ static const lab_panel_t panels[] = {
      .y = {"largest error", "", 1, 0, 0},
      LAB_COLUMNS_OF(error_columns)},
     {.id = "m",
+     .plain = "Layers with hand-made weights average and copy tokens as precisely as promised.",
      .title = "Measured error over the length, L = m^2",
      .claim = WITHIN_EPS,
      .states = "Lemma A.9; Lemma A.11; Lemma A.12",
@@ -166,6 +168,7 @@ static const lab_panel_t panels[] = {
      .y = {"largest error", "", 1, 0, 0},
      LAB_COLUMNS_OF(error_columns)},
     {.id = "bound",
+     .plain = "Layers with hand-made weights average and copy tokens as precisely as promised.",
      .title = "Measured error over the size M of the numbers",
      .claim = WITHIN_EPS,
      .states = "Lemma A.9; Lemma A.11; Lemma A.12",
@@ -178,6 +181,7 @@ static const lab_panel_t panels[] = {
      .y = {"largest error", "", 1, 0, 0},
      LAB_COLUMNS_OF(error_columns)},
     {.id = "norm-m",
+     .plain = "The hand-made weights grow no faster than promised.",
      .idle = NO_DRAWS,
      .title = "Largest parameter over the length, L = m^2",
      .states = "Lemma A.9; Lemma A.11; Lemma A.12",
@@ -190,6 +194,7 @@ static const lab_panel_t panels[] = {
      .y = {"largest parameter", "", 1, 0, 0},
      LAB_COLUMNS_OF(norm_columns)},
     {.id = "norm-eps",
+     .plain = "The hand-made weights grow no faster than promised.",
      .idle = NO_DRAWS,
      .title = "Largest parameter over the promised error",
      .states = "Lemma A.9; Lemma A.11; Lemma A.12",
@@ -202,6 +207,8 @@ static const lab_panel_t panels[] = {
      .y = {"largest parameter", "", 1, 0, 0},
      LAB_COLUMNS_OF(norm_columns)},
     {.id = "state",
+     .plain =
+         "Softmax remembers all tokens, sparse attention some, linear attention a fixed amount.",
      .idle = NO_ERRORS,
      .title = "Numbers that a head carries from token to token",
      .claim = "At a constant dimension softmax carries ~ L numbers, sparse attention ~ sqrt L and "
@@ -217,6 +224,7 @@ static const lab_panel_t panels[] = {
      .fixed_count = LAB_COUNT(state_dim),
      LAB_COLUMNS_OF(state_columns)},
     {.id = "dimension",
+     .plain = "To remember as much, sparse and linear attention must be wider.",
      .idle = NO_ERRORS | 1 << DIM,
      .title = "Least dimension of a head whose state holds L numbers",
      .claim = "For a state of L numbers the dimension of sparse and linear attention must grow as "
@@ -230,6 +238,7 @@ static const lab_panel_t panels[] = {
      .y = {"dimension", "", 1, 0, 0},
      LAB_COLUMNS_OF(needed_columns)},
     {.id = "dimension-arithmetic",
+     .plain = "Arithmetic needs less memory, and so less width.",
      .idle = NO_ERRORS | 1 << DIM,
      .title = "Least dimension of a head whose state holds an expression of sqrt L numbers",
      .claim =
@@ -245,6 +254,7 @@ static const lab_panel_t panels[] = {
      .y = {"dimension", "", 1, 0, 0},
      LAB_COLUMNS_OF(arithmetic_columns)},
     {.id = "dimension-local",
+     .plain = "Steps that look back a little only need less width.",
      .idle = NO_ERRORS | 1 << DIM,
      .title = "Least dimension of a head whose state holds m numbers, L = 16384",
      .claim = "Where steps depend on the last m tokens, linear attention needs a dimension of "

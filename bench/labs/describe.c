@@ -58,6 +58,7 @@ static void put_panel(attn_json_t *json, const lab_t *lab, const lab_panel_t *pa
     attn_json_open(json, NULL, '{');
     attn_json_string(json, "id", panel->id);
     attn_json_string(json, "title", panel->title);
+    attn_json_string(json, "plain", panel->plain);
     attn_json_string(json, "claim", panel->claim);
     attn_json_string(json, "states", panel->states);
     attn_json_string(json, "where", panel->where);

@@ -105,6 +105,7 @@ struct lab_panel {
     const char *title; /**< one line */
     const char
         *claim; /**< what is tested: the paper's statement and where it stands, one sentence */
+    const char *plain; /**< the claim in everyday words, one short sentence */
     const char *
         states; /**< the statements that it is about, as bench/labs/statements.json names them: "; " between */
     const char *where; /**< at which settings the claim is judged, and why there */

@@ -130,11 +130,13 @@ static const lab_column_t width_columns[REASONING_WIDTH_COLUMNS] = {
 };
 
 #define SOLVES                                                                                     \
+    .plain = "Softmax attention solves all tasks with one model size.",                            \
     .claim = "Softmax attention solves all tasks at all sizes at one fixed width (Figure 1).",     \
     .states = "Figure 1",                                                                          \
     .criterion = "Each task and size, at the width at which most are solved: for it where surely " \
                  "90% of answers are right, the paper's share, against it where surely fewer are."
 #define WIDER                                                                                      \
+    .plain = "Sparse and linear attention need bigger models for bigger problems.",                \
     .claim = "Linear and sparse attention need at least softmax's width for 90% of answers, and "  \
              "on LIS more for larger problems (Figures 1 and 3, Theorem 4.4).",                    \
     .criterion = "The least width with surely 90% of answers right: against it where it is "       \
@@ -142,18 +144,22 @@ static const lab_column_t width_columns[REASONING_WIDTH_COLUMNS] = {
                  "problem than for the smallest; for it where surely not.",                        \
     .states = "Figure 1; Figure 3; Theorem 4.4"
 #define LOCAL                                                                                      \
+    .plain =                                                                                       \
+        "Problems that look back a little only are no harder for sparse and linear attention.",    \
     .claim = "Where each step looks back a little only, linear and sparse attention need no more " \
              "width (Figure 2, Propositions 5.4 and 5.5).",                                        \
     .criterion = "Each size: for it where the least width with 90% of answers is surely at most "  \
                  "as large on ED_LOCAL as on ED, against it where surely larger.",                 \
     .states = "Figure 2; Proposition 5.4; Proposition 5.5"
 #define FEWEST                                                                                     \
+    .plain = "Softmax attention needs the least work to be good enough.",                          \
     .claim = "Softmax attention needs the fewest operations for 90% of answers (Table 2).",        \
     .states = "Table 2",                                                                           \
     .criterion = "Each size, of the narrowest model with surely 90%: for it where linear and "     \
                  "sparse need at least as many operations, or reach it at no width."
 
 #define GROWS                                                                                      \
+    .plain = "Bigger problems need wider models of sparse and linear attention.",                  \
     .claim = "Linear and sparse attention need more width for larger problems (Table 1), and not " \
              "less than a state that holds what a step may ask for: L numbers, of arithmetic "     \
              "sqrt L.",                                                                            \
@@ -165,6 +171,7 @@ static const lab_column_t width_columns[REASONING_WIDTH_COLUMNS] = {
 
 /* At sizes that a laptop trains all kinds of attention reach 90% at widths that are equal, or nearly. */
 #define TIES                                                                                       \
+    .plain = "Whether softmax attention needs the least work to be good enough.",                  \
     .claim = "Softmax attention needs the fewest operations for 90% of answers (Table 2).",        \
     .states = "Table 2",                                                                           \
     .criterion = "None: where least widths are equal, operations differ by those of attention "    \

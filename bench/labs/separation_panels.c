@@ -137,6 +137,9 @@ enum {
     "Figure " FIGURE " draws how often " NET                                                       \
     " with softmax tells D1 from D0 and with linear attention does not. It names no level that "   \
     "the curve reaches."
+#define PLAIN_FIGURE                                                                               \
+    "How often softmax attention notices one marked token that linear attention averages away, "   \
+    "at the settings of the paper's figure."
 #define FIGURE_REGRESSION DRAWS("3", "regression")
 #define FIGURE_SELF DRAWS("4", "self-attention")
 #define FIGURE_ONES DRAWS("5", "self-attention")
@@ -160,10 +163,11 @@ enum {
     "none raises an alarm by itself."
 
 #define FIGURE(ID, TITLE, NET, X, NAME, FIXED)                                                     \
-    .id = (ID), .title = (TITLE), .claim = FIGURE_##NET, .states = "Figure " ID,                   \
-    .where = DRAWN_##NET, .criterion = NO_CRITERION, .ours = OURS, .flags = LAB_ILLUSTRATION,      \
-    .idle = NOT_##NET | OVER_##X, .x_param = SEPARATION_##X, .x = {NAME, "", 0, 0, 0},             \
-    .y = {"ratio of trials", "", 0, 0, 1}, .fixed = (FIXED), .fixed_count = LAB_COUNT(FIXED)
+    .id = (ID), .title = (TITLE), .plain = PLAIN_FIGURE, .claim = FIGURE_##NET,                    \
+    .states = "Figure " ID, .where = DRAWN_##NET, .criterion = NO_CRITERION, .ours = OURS,         \
+    .flags = LAB_ILLUSTRATION, .idle = NOT_##NET | OVER_##X, .x_param = SEPARATION_##X,            \
+    .x = {NAME, "", 0, 0, 0}, .y = {"ratio of trials", "", 0, 0, 1}, .fixed = (FIXED),             \
+    .fixed_count = LAB_COUNT(FIXED)
 
 /* a n, b d, c m, d a1, e a0, f c, as section 7.2's text orders them. */
 #define SELF_FIGURES(FIGURE_ID, KIND, NET, FIXED)                                                  \
@@ -193,6 +197,8 @@ enum {
                                        "omitted")
 #define CLAIM_ONES TELLS("self-attention with X = ones", "Theorems 1.1 and 6.2")
 #define CLAIM_CROSS TELLS("cross-attention", "Theorem 1.2")
+#define PLAIN_INSIDE                                                                               \
+    "Softmax attention notices one marked token; linear attention averages it away."
 #define STATES_REGRESSION "Lemma 5.1; Lemma 5.2; Lemma 5.3; Lemma 5.4"
 #define STATES_SELF "Section E"
 #define STATES_ONES "Theorem 1.1; Theorem 6.2"
@@ -219,11 +225,11 @@ enum {
 
 #define JUDGED(ID, TITLE, NET, X, NAME, GRID, FIXED)                                               \
     {                                                                                              \
-        .id = ID "-inside", .title = TITLE ", within the premises", .claim = CLAIM_##NET,          \
-        .states = STATES_##NET, .where = WHERE_##NET, .criterion = POINTWISE,                      \
-        .idle = NOT_##NET | OVER_##X, .x_param = SEPARATION_##X, .x = {NAME, "", 0, 0, 0},         \
-        .y = {"ratio of trials", "", 0, 0, 1}, .fixed = (FIXED), .fixed_count = LAB_COUNT(FIXED),  \
-        .grid = LAB_GRID(GRID)
+        .id = ID "-inside", .title = TITLE ", within the premises", .plain = PLAIN_INSIDE,         \
+        .claim = CLAIM_##NET, .states = STATES_##NET, .where = WHERE_##NET,                        \
+        .criterion = POINTWISE, .idle = NOT_##NET | OVER_##X, .x_param = SEPARATION_##X,           \
+        .x = {NAME, "", 0, 0, 0}, .y = {"ratio of trials", "", 0, 0, 1}, .fixed = (FIXED),         \
+        .fixed_count = LAB_COUNT(FIXED), .grid = LAB_GRID(GRID)
 #define JUDGED_SELF(FIGURE_ID, KIND, NET, FIXED, A1_FIXED, A1S)                                    \
     JUDGED(FIGURE_ID "a", "Self-attention, " KIND ", over n", NET, N, "n", tokens, FIXED##_n),     \
         LAB_COLUMNS_OF(columns_n)                                                                  \
@@ -243,28 +249,34 @@ enum {
 
 /* ---- theorems by themselves ------------------------------------------------------------------------ */
 
-#define DECIDED(ID, TITLE, STATES, CLAIM, NET, GRID, FIXED)                                        \
+#define PLAIN_EXP_1 "With a mark in the data, softmax attention notices it."
+#define PLAIN_LIN_1 "With a mark in the data, linear attention does not notice it."
+#define PLAIN_EXP_0 "Without a mark, softmax attention raises no false alarm."
+#define PLAIN_LIN_0 "Without a mark, linear attention raises no false alarm."
+#define DECIDED(ID, TITLE, PLAIN, STATES, CLAIM, NET, GRID, FIXED)                                 \
     {                                                                                              \
-        .id = (ID), .title = (TITLE), .claim = (CLAIM), .states = (STATES), .where = WHERE_##NET,  \
-        .criterion = POINTWISE, .idle = NOT_##NET, .x_param = SEPARATION_N,                        \
+        .id = (ID), .title = (TITLE), .plain = (PLAIN), .claim = (CLAIM), .states = (STATES),      \
+        .where = WHERE_##NET, .criterion = POINTWISE, .idle = NOT_##NET, .x_param = SEPARATION_N,  \
         .x = {"n", "", 1, 0, 0}, .y = {"ratio of trials", "", 0, 0, 1}, .fixed = (FIXED),          \
         .fixed_count = LAB_COUNT(FIXED), .grid = LAB_GRID(GRID), LAB_COLUMNS_OF(columns_decided),  \
     }
-#define LEMMA_5(NUMBER, DATA, VALUE)                                                               \
-    DECIDED("lemma-5-" NUMBER, "Lemma 5." NUMBER ": " VALUE " for " DATA, "Lemma 5." NUMBER,       \
+#define LEMMA_5(NUMBER, DECISION, DATA, VALUE)                                                     \
+    DECIDED("lemma-5-" NUMBER, "Lemma 5." NUMBER ": " VALUE " for " DATA, PLAIN_##DECISION,        \
+            "Lemma 5." NUMBER,                                                                     \
             "Regression: for data from " DATA ", " VALUE " with probability 1 - delta/poly(n) "    \
             "or more (Lemma 5." NUMBER ").",                                                       \
             REGRESSION, regression_tokens, regression_inside)
-#define THEOREM(ID, NUMBER, SIGNS, KIND, DATA, VALUE, D, NET, FIXED)                               \
-    DECIDED("theorem-" ID, "Theorem " NUMBER ": " VALUE " for " DATA,                              \
+#define THEOREM(ID, NUMBER, DECISION, SIGNS, KIND, DATA, VALUE, D, NET, FIXED)                     \
+    DECIDED("theorem-" ID, "Theorem " NUMBER ": " VALUE " for " DATA, PLAIN_##DECISION,            \
             "Theorem " NUMBER "; " SIGNS,                                                          \
             KIND ": for data from " DATA " and d from omega(" D ") to n, " VALUE                   \
                  " with probability 1 - delta/poly(n) (Theorem " NUMBER ").",                      \
             NET, tokens, FIXED)
-#define ONES(ID, NUMBER, SIGNS, DATA, VALUE, D)                                                    \
-    THEOREM(ID, NUMBER, SIGNS, "Self-attention, X = ones", DATA, VALUE, D, ONES, ones_inside_n)
-#define CROSS(ID, NUMBER, SIGNS, DATA, VALUE, D)                                                   \
-    THEOREM(ID, NUMBER, SIGNS, "Cross-attention", DATA, VALUE, D, CROSS, cross_inside_n)
+#define ONES(ID, NUMBER, DECISION, SIGNS, DATA, VALUE, D)                                          \
+    THEOREM(ID, NUMBER, DECISION, SIGNS, "Self-attention, X = ones", DATA, VALUE, D, ONES,         \
+            ones_inside_n)
+#define CROSS(ID, NUMBER, DECISION, SIGNS, DATA, VALUE, D)                                         \
+    THEOREM(ID, NUMBER, DECISION, SIGNS, "Cross-attention", DATA, VALUE, D, CROSS, cross_inside_n)
 
 /* ---- lemmas about entries -------------------------------------------------------------------------- */
 
@@ -272,9 +284,12 @@ enum {
     "Each part at each n: the largest share of what it allows counts for it up to 1 and what "     \
     "float's rounding can add, and against it above; an equality counts both ways."
 #define NOTHING_RANDOM "At n = 64 t with no randomness: such entries can be decided at every n."
-#define LEMMA(ID, NUMBER, ENTRIES, DATA, KIND, NET, FIXED, COLUMNS, OTHER, PRINTED)                \
+#define PLAIN_WEIGHTS "How much weight the mark and all other tokens get, entry by entry."
+#define PLAIN_OUTPUTS "What the rows of the output hold, entry by entry."
+#define LEMMA(ID, NUMBER, PLAIN, ENTRIES, DATA, KIND, NET, FIXED, COLUMNS, OTHER, PRINTED)         \
     {                                                                                              \
-        .id = "lemma-" ID, .title = "Lemma " NUMBER ": " ENTRIES ", " DATA ", " KIND,              \
+        .id = "lemma-" ID, .plain = (PLAIN),                                                       \
+        .title = "Lemma " NUMBER ": " ENTRIES ", " DATA ", " KIND,                                 \
         .claim = "What Lemma " NUMBER " says of the entries of " ENTRIES " for data from " DATA    \
                  ", " KIND ".",                                                                    \
         .states = "Lemma " NUMBER, .where = NOTHING_RANDOM PRINTED, .criterion = PARTS,            \
@@ -284,9 +299,10 @@ enum {
         LAB_COLUMNS_OF(COLUMNS),                                                                   \
     }
 #define WEIGHTS(ID, NUMBER, DATA, KIND, NET, FIXED, OTHER, PRINTED)                                \
-    LEMMA(ID, NUMBER, "u and f", DATA, KIND, NET, FIXED, columns_weights, OTHER, PRINTED)
+    LEMMA(ID, NUMBER, PLAIN_WEIGHTS, "u and f", DATA, KIND, NET, FIXED, columns_weights, OTHER,    \
+          PRINTED)
 #define OUTPUTS(ID, NUMBER, DATA, KIND, NET, FIXED, OTHER, PRINTED)                                \
-    LEMMA(ID, NUMBER, "c", DATA, KIND, NET, FIXED, columns_outputs, OTHER, PRINTED)
+    LEMMA(ID, NUMBER, PLAIN_OUTPUTS, "c", DATA, KIND, NET, FIXED, columns_outputs, OTHER, PRINTED)
 #define SOFTMAX_ONES "softmax, X = ones"
 #define LINEAR_ONES "linear, X = ones"
 #define SOFTMAX_CROSS "softmax, cross-attention"
@@ -339,18 +355,18 @@ const lab_panel_t separation_panels[SEPARATION_PANELS] =
 }
 ,
 
-    LEMMA_5("1", "D0", "F_exp = 0"), LEMMA_5("2", "D1", "F_exp > 0"),
-    LEMMA_5("3", "D0", "F_lin = 0"), LEMMA_5("4", "D1", "F_lin = 0"),
-    ONES("d5", "D.5", "Lemma D.4 (1)", "D1", "F_exp > 0", "n^0.02"),
-    ONES("d9", "D.9", "Lemma D.8", "D0", "F_exp = 0", "n^(4 a0 + 0.02)"),
-    ONES("d13", "D.13", "Lemma D.12", "D1", "F_lin = 0", "n^0.02"),
-    ONES("d17", "D.17", "Lemma D.16", "D0", "F_lin = 0", "n^0.02"),
-    THEOREM("e4", "E.4", "Lemma E.3", "Self-attention, X = I", "D1", "F_exp > 0",
+    LEMMA_5("1", EXP_0, "D0", "F_exp = 0"), LEMMA_5("2", EXP_1, "D1", "F_exp > 0"),
+    LEMMA_5("3", LIN_0, "D0", "F_lin = 0"), LEMMA_5("4", LIN_1, "D1", "F_lin = 0"),
+    ONES("d5", "D.5", EXP_1, "Lemma D.4 (1)", "D1", "F_exp > 0", "n^0.02"),
+    ONES("d9", "D.9", EXP_0, "Lemma D.8", "D0", "F_exp = 0", "n^(4 a0 + 0.02)"),
+    ONES("d13", "D.13", LIN_1, "Lemma D.12", "D1", "F_lin = 0", "n^0.02"),
+    ONES("d17", "D.17", LIN_0, "Lemma D.16", "D0", "F_lin = 0", "n^0.02"),
+    THEOREM("e4", "E.4", EXP_1, "Lemma E.3", "Self-attention, X = I", "D1", "F_exp > 0",
             "n^(2 b^2 + 0.02)", SELF, self_inside_n),
-    CROSS("f5", "F.5", "Lemma F.4", "D1", "F_exp > 0", "n^0.02"),
-    CROSS("f9", "F.9", "Lemma F.8", "D0", "F_exp = 0", "n^(2 a0 + 0.02)"),
-    CROSS("f13", "F.13", "Lemma F.12", "D1", "F_lin = 0", "n^0.02"),
-    CROSS("f17", "F.17", "Lemma F.16", "D0", "F_lin = 0", "n^0.02"),
+    CROSS("f5", "F.5", EXP_1, "Lemma F.4", "D1", "F_exp > 0", "n^0.02"),
+    CROSS("f9", "F.9", EXP_0, "Lemma F.8", "D0", "F_exp = 0", "n^(2 a0 + 0.02)"),
+    CROSS("f13", "F.13", LIN_1, "Lemma F.12", "D1", "F_lin = 0", "n^0.02"),
+    CROSS("f17", "F.17", LIN_0, "Lemma F.16", "D0", "F_lin = 0", "n^0.02"),
 
     WEIGHTS("d2", "D.2", "D1", SOFTMAX_ONES, ONES, ones_inside_n, A0, ""),
     OUTPUTS(

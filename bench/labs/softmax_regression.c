@@ -136,6 +136,7 @@ static const lab_fixed_t lemma_fixed[] = {{STEP, 100}};
 
 static const lab_panel_t panels[] = {
     {.id = "loss",
+     .plain = "Descending lowers the loss.",
      .title = "Softmax regression by gradient descent",
      .claim =
          "A step against the gradient lowers the loss (section 5.1, with the sign that descends).",
@@ -150,6 +151,7 @@ static const lab_panel_t panels[] = {
      .idle = NO_LAYER,
      LAB_COLUMNS_OF(loss_columns)},
     {.id = "shift",
+     .plain = "A small step moves the answer only a little.",
      .title = "Shift of the target for a step of length 1, against both bounds",
      .claim = BOUNDED,
      .states = "Theorem 8.1; Theorem 8.2; Theorem 1.4",
@@ -162,6 +164,8 @@ static const lab_panel_t panels[] = {
      .idle = NO_LAYER,
      LAB_COLUMNS_OF(shift_columns)},
     {.id = "cosine",
+     .plain = "Whether a layer of attention does what a training step does, with weights that "
+              "nobody chose.",
      .title = "Do the weight step and an update of the data shift the target alike?",
      .claim = "A layer of self-attention and a step of gradient descent change the model with "
               "great similarity (abstract, section 1.1). No bound of the paper says how great: two "
@@ -178,6 +182,7 @@ static const lab_panel_t panels[] = {
      .idle = NO_LAYER,
      LAB_COLUMNS_OF(cosine_columns)},
     {.id = "radius",
+     .plain = "A small step moves the answer only a little.",
      .title = "Shift of the target for a step of length 1, over R",
      .claim = BOUNDED,
      .states = "Theorem 8.1; Theorem 8.2; Theorem 1.4",
@@ -192,6 +197,7 @@ static const lab_panel_t panels[] = {
      .idle = NO_LAYER,
      LAB_COLUMNS_OF(radius_columns)},
     {.id = "lemmas",
+     .plain = "Each link of the proof holds along real descents.",
      .title = "Largest part of what each Lipschitz lemma allows, over R",
      .claim = "Each lemma on the way to the bounds (5.5 to 5.8 for a step of x, 7.5 to 7.8 for one "
               "of A) holds for every step of gradient descent.",
@@ -211,6 +217,7 @@ static const lab_panel_t panels[] = {
      .idle = NO_LAYER,
      LAB_COLUMNS_OF(lemma_columns)},
     {.id = "layer",
+     .plain = "With the right weights, a layer of attention can do a training step.",
      .title = "One layer of self-attention with explicit weights beside the gradient step",
      .claim = "A layer of softmax self-attention has weights with which it shifts the target "
               "as a step of gradient descent does (abstract, section 1.1; the weights are "
@@ -227,6 +234,8 @@ static const lab_panel_t panels[] = {
      .y = {"error over the length of the shift", "", 1, 0, 0},
      LAB_COLUMNS_OF(regression_layer_columns)},
     {.id = "layer-cosine",
+     .plain =
+         "With the right weights, a layer of attention moves the answer as a training step does.",
      .title = "Does a layer with explicit weights shift the target as the gradient step does?",
      .claim =
          "A layer with explicit weights, which are ours, and a step of gradient descent change "

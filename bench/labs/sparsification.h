@@ -72,7 +72,7 @@ extern const lab_column_t sparsification_csr_columns[CSR_COLUMNS];
 extern const lab_column_t sparsification_least_columns[LEAST_COLUMNS];
 extern const lab_column_t sparsification_lemma_columns[LEMMA_COLUMNS];
 
-enum { SPARSIFICATION_PANELS = 17 };
+enum { SPARSIFICATION_PANELS = 18 };
 
 extern const lab_panel_t sparsification_panels[SPARSIFICATION_PANELS];
 
@@ -80,6 +80,7 @@ extern const lab_panel_t sparsification_panels[SPARSIFICATION_PANELS];
 typedef struct rates {
     enum sketch_measure measure;
     int automatic; /* at the size that the bound for this measure asks, not at the size given */
+    int error; /* counts entries of the attention matrix that move by more than 12 r, whatever the measure is */
 } rates_t;
 
 attn_status_t sparsification_errors(const lab_point_t *point, double *row, attn_error_t *error);

@@ -155,30 +155,33 @@ enum {
 };
 
 #define ERRORS_OVER(ID, TITLE, X_PARAM, GRID, LABEL, UNIT)                                         \
-    .id = (ID), .title = (TITLE), .claim = TWELVE_R, .states = "Lemma 3.4; Theorem 3.5",           \
-    .where = SMALL_R, .criterion = BELOW_TWELVE_R, .x_param = (X_PARAM), .grid = LAB_GRID(GRID),   \
+    .plain = "A good sketch of the data changes no attention weight by much.", .id = (ID),         \
+    .title = (TITLE), .claim = TWELVE_R, .states = "Lemma 3.4; Theorem 3.5", .where = SMALL_R,     \
+    .criterion = BELOW_TWELVE_R, .x_param = (X_PARAM), .grid = LAB_GRID(GRID),                     \
     .x = {LABEL, UNIT, 1, 0, 0}, .y = {"largest |A' - A|", "", 1, 0, 0},                           \
     .idle = NO_PROMISE | NO_TIME, LAB_COLUMNS_OF(sparsification_error_columns)
 #define RATES_OVER(ID, TITLE, CLAIM, WHO, X_PARAM, GRID, LABEL, UNIT, IDLE, FIXED)                 \
-    .id = (ID), .title = (TITLE), .claim = (CLAIM), .where = ON_ONE_X,                             \
-    .criterion = BELOW_DELTA(WHO), .x_param = (X_PARAM), .grid = LAB_GRID(GRID),                   \
-    .x = {LABEL, UNIT, 1, 0, 0}, .y = {"part of the sketches that fail", "", 0, 0, 1},             \
-    .fixed = (FIXED), .fixed_count = LAB_COUNT(FIXED), .idle = (IDLE),                             \
-    LAB_COLUMNS_OF(sparsification_rate_columns)
+    .plain = "A sketch of the size that is asked for is good nearly always.", .id = (ID),          \
+    .title = (TITLE), .claim = (CLAIM), .where = ON_ONE_X, .criterion = BELOW_DELTA(WHO),          \
+    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, UNIT, 1, 0, 0},                     \
+    .y = {"part of the sketches that fail", "", 0, 0, 1}, .fixed = (FIXED),                        \
+    .fixed_count = LAB_COUNT(FIXED), .idle = (IDLE), LAB_COLUMNS_OF(sparsification_rate_columns)
 #define OVER_DELTA(ID, TITLE, CLAIM, WHO)                                                          \
     RATES_OVER(ID, TITLE, CLAIM, WHO, DELTA, deltas, "delta", "", NO_TIME | ANY_SIZE, thousand)
 #define OVER_SIZE(ID, TITLE, CLAIM, WHO, FIXED)                                                    \
     RATES_OVER(ID, TITLE, CLAIM, WHO, SIZE, small_sizes, "sketch size m", "features", NO_TIME,     \
                FIXED)
 #define TIMES_OVER(ID, TITLE, X_PARAM, GRID, LABEL)                                                \
-    .id = (ID), .title = (TITLE), .claim = NNZ_OWN, .states = "Theorem 3.5",                       \
+    .plain = "Sketching takes time in proportion to the data.", .id = (ID), .title = (TITLE),      \
+    .claim = NNZ_OWN, .states = "Theorem 3.5",                                                     \
     .where = "On dense X through the plugin, on the machine that is named.",                       \
     .criterion = AT_MOST_LINEAR, .flags = LAB_SERIAL | LAB_OWN, .x_param = (X_PARAM),              \
     .grid = LAB_GRID(GRID), .x = {LABEL, "", 1, 0, 0}, .y = {"processor time", "s", 1, 0, 0},      \
     .idle = FOR_TIME, LAB_COLUMNS_OF(sparsification_time_columns)
 
 #define LEAST_OVER(ID, TITLE, FIXED)                                                               \
-    .id = (ID), .title = (TITLE),                                                                  \
+    .plain = "How many features are enough does not depend on how many there are.", .id = (ID),    \
+    .title = (TITLE),                                                                              \
     .claim = "m = O(n log n) sampled features, or O(n) weighed ones, are enough however many "     \
              "there are (Theorems 3.5 and 3.6).",                                                  \
     .states = "Theorem 3.5; Theorem 3.6; Lemma 5.4",                                               \
@@ -192,7 +195,8 @@ enum {
     .fixed_count = LAB_COUNT(FIXED), .idle = NO_PROMISE | NO_TIME | ANY_SIZE,                      \
     LAB_COLUMNS_OF(sparsification_least_columns)
 #define CSR_OVER(ID, TITLE, X_PARAM, GRID, LABEL, FIXED)                                           \
-    .id = (ID), .title = (TITLE), .claim = NNZ, .states = "Theorem 3.5; Algorithm 1; Lemma 5.2",   \
+    .plain = "Sketching sparse data takes time in proportion to what is in them.", .id = (ID),     \
+    .title = (TITLE), .claim = NNZ, .states = "Theorem 3.5; Algorithm 1; Lemma 5.2",               \
     .where = "From the arrays of a CSR to Y, n = 32, on the machine that is named; other methods " \
              "are drawn beside it.",                                                               \
     .criterion = AT_MOST_LINEAR, .flags = LAB_SERIAL, .x_param = (X_PARAM),                        \
@@ -201,6 +205,9 @@ enum {
     LAB_COLUMNS_OF(sparsification_csr_columns)
 
 #define LEVERAGE_PROMISE PROMISED("Leverage sampling", SPECTRAL) " (Lemma 5.4)."
+#define ERROR_PROMISE                                                                              \
+    PROMISED("Leverage sampling", "no entry of the attention matrix moved by more than O(r)")      \
+    " (Theorem 3.5), here 12 r (Lemma 3.4)."
 #define GAUSSIAN_PROMISE PROMISED("A Gaussian sketch", EACH_LOGIT) " (Dasgupta and Gupta, 2003)."
 #define AMS_PROMISE PROMISED("An AMS, OSNAP or SRHT sketch", SQUARES) " (Markov's inequality)."
 
@@ -211,6 +218,7 @@ enum {
     PANEL_R,
     PANEL_DETERMINISTIC,
     PANEL_DELTA,
+    PANEL_DELTA_ERROR,
     PANEL_DELTA_LOGIT,
     PANEL_DELTA_FROBENIUS,
     PANEL_RATE,
@@ -235,6 +243,7 @@ const lab_panel_t sparsification_panels[PANELS] = {
                  .defined_low = 1e-4, .defined_high = 0.1},
     [PANEL_DETERMINISTIC] =
         {.id = "deterministic",
+         .plain = "A few features that are chosen well are enough, without dice.",
          .title = "Distortion of the deterministic sketch over its size",
          .claim = "Deterministic weights on m = O(eps^-2 n) features keep X X^T within 1 +- eps "
                   "(Theorem 4.2; with the barrier method's constants eps = 2 sqrt q / (q + 1), q = "
@@ -255,6 +264,11 @@ const lab_panel_t sparsification_panels[PANELS] = {
                                 "How often the distortion is above eps, at leverage's size",
                                 LEVERAGE_PROMISE, "leverage"),
                      .states = SPECTRAL_STATES},
+    [PANEL_DELTA_ERROR] = {OVER_DELTA("delta-error",
+                                      "How often the attention matrix moves by more than 12 r, at "
+                                      "leverage's size",
+                                      ERROR_PROMISE, "leverage"),
+                           .states = "Theorem 3.5; Theorem 1.3"},
     [PANEL_DELTA_LOGIT] = {OVER_DELTA("delta-logit",
                                       "How often a logit is off by more than eps |x_i| |x_j|, at "
                                       "the Gaussian sketch's size",
@@ -302,6 +316,7 @@ const lab_panel_t sparsification_panels[PANELS] = {
                                        spiked)},
     [PANEL_LEMMAS] =
         {.id = "lemmas",
+         .plain = "Each link of the proof holds for real sketches.",
          .title = "How much of what Lemmas 3.1 to 3.4 allow is taken, over r",
          .claim = "Where (1 - eps) A <= B <= (1 + eps) A, eps < 1, and |A| <= r < 0.1: |B| <= (1 + "
                   "eps) r; exp B is within 6 r of exp A, relative to either; so are the sums of "
@@ -325,12 +340,13 @@ const lab_panel_t sparsification_panels[PANELS] = {
 
 const rates_t *sparsification_rates_of(const lab_panel_t *panel) {
     static const rates_t rates[PANELS] = {
-        [PANEL_DELTA] = {SKETCH_DISTORTION, 1},
-        [PANEL_RATE] = {SKETCH_DISTORTION, 0},
-        [PANEL_DELTA_LOGIT] = {SKETCH_LOGIT, 1},
-        [PANEL_RATE_LOGIT] = {SKETCH_LOGIT, 0},
-        [PANEL_DELTA_FROBENIUS] = {SKETCH_FROBENIUS, 1},
-        [PANEL_RATE_FROBENIUS] = {SKETCH_FROBENIUS, 0},
+        [PANEL_DELTA] = {SKETCH_DISTORTION, 1, 0},
+        [PANEL_DELTA_ERROR] = {SKETCH_DISTORTION, 1, 1},
+        [PANEL_RATE] = {SKETCH_DISTORTION, 0, 0},
+        [PANEL_DELTA_LOGIT] = {SKETCH_LOGIT, 1, 0},
+        [PANEL_RATE_LOGIT] = {SKETCH_LOGIT, 0, 0},
+        [PANEL_DELTA_FROBENIUS] = {SKETCH_FROBENIUS, 1, 0},
+        [PANEL_RATE_FROBENIUS] = {SKETCH_FROBENIUS, 0, 0},
     };
     return &rates[panel - sparsification_panels];
 }

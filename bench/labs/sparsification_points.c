@@ -106,7 +106,8 @@ static attn_status_t compute_rate(const lab_point_t *point, symmetric_t *symmetr
         const attn_status_t status =
             symmetric_sketch(point->run->context, symmetric, &request, &result, error);
         if (status) return status;
-        failed += sketch_value(&result, rates->measure) > point->values[EPS];
+        failed += rates->error ? result.error > 12 * symmetric->largest
+                               : sketch_value(&result, rates->measure) > point->values[EPS];
     }
     const statistics_rate_t rate = statistics_rate(failed, trials);
     row[RATE + 3 * method] = rate.rate;

@@ -64,7 +64,16 @@ it("shipped runs are of panels as they are declared", nativeOnly, () => {
         const { panel } = JSON.parse(readFileSync(new URL(file, folder), "utf8"));
         const now = declared.get(file.replace(".json", ""));
         assert.ok(now, `${file} is of no panel`);
-        for (const key of ["claim", "states", "where", "criterion", "ours", "own", "fixed"])
+        for (const key of [
+            "plain",
+            "claim",
+            "states",
+            "where",
+            "criterion",
+            "ours",
+            "own",
+            "fixed",
+        ])
             assert.deepEqual(panel[key], now[key], `${file}: ${key}`);
     }
 });

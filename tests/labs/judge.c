@@ -62,6 +62,8 @@ static void panels_are_judged(void **state) {
             assert_true(panel->claim && strlen(panel->claim) > 40 && strlen(panel->claim) < 400);
             assert_true(panel->criterion && strlen(panel->criterion) > 40);
             assert_int_equal(panel->claim[strlen(panel->claim) - 1], '.');
+            assert_true(panel->plain && strlen(panel->plain) < 140 &&
+                        panel->plain[strlen(panel->plain) - 1] == '.');
             assert_true(panel->where && panel->where[strlen(panel->where) - 1] == '.');
             assert_true(!panel->ours || panel->ours[strlen(panel->ours) - 1] == '.');
             /* What a paper states has its number; what none states may rest on something of it. */

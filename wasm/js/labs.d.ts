@@ -39,6 +39,8 @@ export interface LabAxis {
 export interface LabPanel {
     readonly id: string;
     readonly title: string;
+    /** The claim in everyday words. */
+    readonly plain: string;
     /** What is tested: the paper's statement and where it stands. */
     readonly claim: string;
     /** The paper's statements that it is about, with "; " between them. */

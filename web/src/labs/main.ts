@@ -96,6 +96,7 @@ function show(choice: Choice, command: Command): void {
     const { lab, panel } = choice;
     const { x, grid } = panel;
     find(document, "#title", HTMLElement).textContent = `${panel.id}: ${panel.title}`;
+    find(document, "#plain", HTMLElement).textContent = panel.plain;
     find(document, "#claim", HTMLElement).textContent = panel.claim;
     find(document, "#criterion", HTMLElement).textContent = panel.criterion;
     for (const name of ["where", "ours"] as const) {

@@ -18,10 +18,15 @@ function param(declared: Param): Param {
 }
 
 function panel(declared: LabPanel): LabPanel {
-    const { title, claim, where, criterion, ours, x, y, columns } = declared;
+    const { title, plain, claim, where, criterion, ours, x, y, columns } = declared;
     return {
         ...declared,
-        ...{ title: ofLabs(title), claim: ofLabs(claim), criterion: ofLabs(criterion) },
+        ...{
+            title: ofLabs(title),
+            plain: ofLabs(plain),
+            claim: ofLabs(claim),
+            criterion: ofLabs(criterion),
+        },
         ...{ where: where && ofLabs(where), ours: ours && ofLabs(ours) },
         ...{ x: axis(x), y: axis(y) },
         columns: columns.map((column) => ({ ...column, label: ofLabs(column.label) })),

@@ -4,6 +4,7 @@ import { translator } from "../translator";
 import { complexity } from "./complexity";
 import { constructions } from "./constructions";
 import { patterns } from "./findings";
+import { plain } from "./plain";
 import { reasoning } from "./reasoning";
 import { regression } from "./regression";
 import { separation } from "./separation";
@@ -18,7 +19,7 @@ const verdicts = {
 
 export const ofLabs = translator(
     {
-        ...{ ...verdicts, ...complexity, ...constructions, ...reasoning },
+        ...{ ...plain, ...verdicts, ...complexity, ...constructions, ...reasoning },
         ...{ ...regression, ...separation, ...sparsification },
     },
     patterns,

@@ -22,6 +22,8 @@ const titles = {
         "Verzerrung des deterministischen Sketches über seiner Größe",
     "How often the distortion is above eps, at leverage's size":
         "Wie oft die Verzerrung über eps liegt, bei der Größe von leverage",
+    "How often the attention matrix moves by more than 12 r, at leverage's size":
+        "Wie oft sich die Attention-Matrix um mehr als 12 r bewegt, bei der Größe von leverage",
     "How often a logit is off by more than eps |x_i| |x_j|, at the Gaussian sketch's size":
         "Wie oft ein Logit um mehr als eps |x_i| |x_j| danebenliegt, bei der Größe des Gauß-Sketches",
     "How often |S' - S|_F is above eps |X|_F^2, at the AMS sketch's size":
@@ -55,6 +57,8 @@ const claims = {
         "Deterministische Gewichte auf m = O(eps^-2 n) Features erhalten X X^T bis auf 1 +- eps (Theorem 4.2; mit den Konstanten der Barrieremethode eps = 2 sqrt q / (q + 1), q = m / n), und kein Eintrag der Attention-Matrix bewegt sich um mehr als 12 r (Theorem 3.6).",
     "Leverage sampling at the size that the bound for eps and delta asks for, or more, has a distortion of at most eps but for a part delta of the sketches (Lemma 5.4).":
         promised("Leverage-Sampling", "eine Verzerrung von höchstens eps", "Lemma 5.4"),
+    "Leverage sampling at the size that the bound for eps and delta asks for, or more, has no entry of the attention matrix moved by more than O(r) but for a part delta of the sketches (Theorem 3.5), here 12 r (Lemma 3.4).":
+        "Leverage-Sampling hat bei der Größe, die die Schranke für eps und delta verlangt, oder mehr, bis auf einen Anteil delta der Sketches keinen Eintrag der Attention-Matrix um mehr als O(r) bewegt (Theorem 3.5), hier 12 r (Lemma 3.4).",
     "A Gaussian sketch at the size that the bound for eps and delta asks for, or more, has each logit within eps |x_i| |x_j| but for a part delta of the sketches (Dasgupta and Gupta, 2003).":
         promised(
             "Ein Gauß-Sketch",
