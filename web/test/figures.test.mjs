@@ -22,7 +22,8 @@ test("each figure that was run has its claim, its verdict, its picture and its c
     for (const { name, panel, verdict, found, command } of figures) {
         const card = page.locator(`#${name}`);
         const text = await card.textContent();
-        for (const part of [panel.title, panel.claim, verdict, found, command])
+        const said = [panel.title, panel.plain, panel.claim, panel.where, panel.ours ?? ""];
+        for (const part of [...said, verdict, found, command])
             assert.ok(text.includes(part), `${name}: ${part}`);
         assert.equal(await card.getAttribute("data-verdict"), verdict);
         assert.equal(await card.locator(".measured").count(), Number(panel.serial), name);
@@ -31,6 +32,24 @@ test("each figure that was run has its claim, its verdict, its picture and its c
         assert.match(await response.text(), new RegExp(`>${name}\\. `), "the picture of this card");
     }
     assert.deepEqual(missing, []);
+    await page.close();
+});
+
+test("statements of papers, illustrations and the library's own claims are counted apart", async () => {
+    const figures = await readFigures();
+    const count = (own, verdict) =>
+        figures.filter((each) => each.panel.own === own && each.verdict === verdict).length;
+    const page = await site.newPage();
+    await page.goto(`${site.url}figures.html`);
+    const numbers = (await page.textContent("#counts")).match(/\d+/g).map(Number);
+    const verdicts = ["holds", "fails", "undecided"];
+    const [ofPapers, own] = [false, true].map((is) => verdicts.map((each) => count(is, each)));
+    const sum = (all) => all.reduce((a, b) => a + b);
+    assert.deepEqual(numbers, [
+        ...[sum(ofPapers), ...ofPapers, count(false, "illustration")],
+        ...[sum(own), ...own],
+    ]);
+    assert.equal(sum(numbers) - sum(ofPapers) - sum(own), figures.length);
     await page.close();
 });
 

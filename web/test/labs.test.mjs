@@ -371,10 +371,11 @@ test("every panel can be chosen, with a control for each of its parameters", asy
     await open("");
     for (const { name, params, panels } of await labs()) {
         await page.selectOption("#lab", name);
-        for (const { id, x_param, fixed, idle, claim, where, criterion } of panels) {
+        for (const { id, x_param, fixed, idle, plain, claim, where, criterion } of panels) {
             await page.selectOption("#panel", id);
             assert.match(await page.textContent("#title"), new RegExp(`^${id}: `));
             assert.ok(claim.length > 10 && criterion.length > 10, id);
+            assert.equal(await page.textContent("#plain"), plain);
             assert.equal(await page.textContent("#claim"), claim);
             assert.equal(await page.textContent("#criterion"), criterion);
             assert.equal(await page.textContent("#where"), where ?? "");
