@@ -197,6 +197,12 @@ static int unknown(const option_command_t *command, const char *word) {
                         meant_advice(&meant, "--", help, advice));
 }
 
+/* Whether a word is a long option by its name, and so no value: a file of such a name is ./--name. */
+static int is_option(const option_command_t *command, const char *word) {
+    const char *value;
+    return word[0] == '-' && word[1] == '-' && word[2] && find(command->options, word, &value);
+}
+
 /* Reads the option argv[*at] with its value, which may be the next word. */
 static int read_option(const option_command_t *command, int argc, char **argv, int *at,
                        int given[]) {
@@ -206,7 +212,7 @@ static int read_option(const option_command_t *command, int argc, char **argv, i
     if (value && kind_of(option) == OPTION_SWITCH)
         return cli_complain(CLI_USAGE, "%s: --%s takes no value", command->name, option->name);
     if (!value && takes_next_word(option)) {
-        if (*at + 1 == argc)
+        if (*at + 1 == argc || is_option(command, argv[*at + 1]))
             return cli_complain(CLI_USAGE, "%s: --%s needs a value: %s", command->name,
                                 option->name, option->value);
         value = argv[++*at];

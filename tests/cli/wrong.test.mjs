@@ -33,6 +33,9 @@ const commands = [
     ["no output", run(...inputs()), /--output is missing/],
     ["no keys", run("--q", "x.npy", "--v", "x.npy", "-o", "o.npy"), /--k is missing/],
     ["no value", run(...inputs(), "-o"), /--output needs a value/],
+    ["no value before another option", run("--q", "--k", "x.npy"), /--q needs a value: Q\.npy\n/],
+    ["no sinks before a rule", run(...ok, "--sinks", "--causal"), /--sinks needs a value/],
+    ["a file called as an option", run(...inputs("--k", "x.npy"), "-o", "o.npy"), /needs a value/],
     ["a value for a switch", ["list", "--json=yes"], /--json takes no value/],
     ["two formats", ["compare", ...inputs(), "--md", "--csv"], /exclude each other/],
     [
