@@ -109,12 +109,12 @@ static void trials_are_as_formulas_say(void **state) {
         const char *panel, *settings;
         double x;
     } cases[] = {
-        {"3b", "n=4000 trials=1500", 3},
-        {"5c", "n=5000 d=12 rows=distinct trials=1500", 5},
-        {"5c", "n=5000 d=7 rows=distinct trials=1500", 2},
-        {"4c", "n=5000 d=12 c=0.9817840903172143 b=0.19 rows=distinct trials=1500", 5},
-        {"7c", "n=5000 d=5 rows=distinct trials=1500", 6},
-        {"7c", "n=5000 d=11 rows=distinct trials=1500", 2},
+        {"3b", "n=2000 trials=600", 3},
+        {"5c", "n=2000 d=12 rows=distinct trials=600", 5},
+        {"5c", "n=2000 d=7 rows=distinct trials=600", 2},
+        {"4c", "n=2000 d=12 c=0.9817840903172143 b=0.19 rows=distinct trials=600", 5},
+        {"7c", "n=2000 d=5 rows=distinct trials=600", 6},
+        {"7c", "n=2000 d=11 rows=distinct trials=600", 2},
     };
     attn_context_t *context = fixture_context(1);
     for (size_t i = 0; i < TEST_COUNT(cases); i++) {
