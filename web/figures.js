@@ -6,11 +6,11 @@ const folder = new URL("../bench/labs/figures/", import.meta.url);
 
 /** What a run has written of each panel: see `attn lab run --help`. */
 export async function readFigures() {
-    const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
-    const texts = await Promise.all(names.map((name) => readFile(new URL(name, folder), "utf8")));
+    const files = (await readdir(folder)).filter((name) => name.endsWith(".json"));
+    const names = files.map((file) => file.replace(/\.json$/, "")).sort(); // 3a before 3a-inside
     return Promise.all(
-        texts.map(async (text, i) => {
-            const name = names[i].replace(/\.json$/, "");
+        names.map(async (name) => {
+            const text = await readFile(new URL(`${name}.json`, folder), "utf8");
             return { ...JSON.parse(text), name, heights: await heightsOf(name) };
         }),
     );

@@ -19,6 +19,8 @@ test("each figure that was run has its claim, its verdict, its picture and its c
     page.on("requestfailed", (request) => missing.push(request.url()));
     await page.goto(`${site.url}figures.html`);
     assert.equal(await page.locator(".figures > li").count(), figures.length);
+    const ids = await page.locator(".figures > li").evaluateAll((all) => all.map(({ id }) => id));
+    assert.equal(ids.indexOf("separation-3a-inside"), ids.indexOf("separation-3a") + 1);
     for (const { name, panel, verdict, found, command } of figures) {
         const card = page.locator(`#${name}`);
         const text = await card.textContent();
