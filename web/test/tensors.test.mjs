@@ -230,6 +230,24 @@ describe("element types", () => {
         const data = Buffer.from(Int16Array.of(1, -2, 300, 4).buffer).swap16();
         assert.deepEqual(await read("x.npy", npyFile(">i2", [2, 2], data), null), [1, -2, 300, 4]);
     });
+    for (const [names, array] of [
+        [["h", "short", "int16", "<i2"], Int16Array],
+        [["i", "=i", "intc", "int32"], Int32Array],
+        [["q", "longlong", "int64"], BigInt64Array],
+        [["b", "byte", "int8", "|i1"], Int8Array],
+        [["H", "ushort", "uint16"], Uint16Array],
+        [["I", "uintc", "uint32"], Uint32Array],
+        [["Q", "ulonglong", "uint64"], BigUint64Array],
+        [["B", "ubyte", "uint8"], Uint8Array],
+        [["?", "bool_", "bool"], Uint8Array],
+    ])
+        test(`whole numbers: ${names}`, async () => {
+            const wanted = [1, 0, 1, 1];
+            const whole = wanted.map((x) => (array.name.startsWith("Big") ? BigInt(x) : x));
+            const data = Buffer.from(array.from(whole).buffer);
+            for (const name of names)
+                assert.deepEqual(await read("x.npy", npyFile(name, [2, 2], data), null), wanted);
+        });
     test("what is not read is named", () => {
         const complex = npyFile("<c8", [1, 1], Buffer.alloc(8));
         refuses(() => npyOf("x.npy", complex, null), /'<c8' are not read; floats of 16/);

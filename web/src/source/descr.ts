@@ -1,10 +1,24 @@
 /** Names of element types, as .npy files have them: numpy.dtype() says what they mean. */
 
-const letters = new Map(Object.entries({ e: "f2", f: "f4", d: "f8", "?": "b1", b: "i1", B: "u1" }));
+const letters = new Map(
+    Object.entries({
+        ...{ e: "f2", f: "f4", d: "f8", "?": "b1", b: "i1", B: "u1" },
+        ...{ h: "i2", H: "u2", i: "i4", I: "u4", q: "i8", Q: "u8" }, // l is of no size of its own
+    }),
+);
 const sized = (kind: string, letter: string, bits: number[]) =>
     bits.map((each): [string, string] => [`${kind}${each}`, `${letter}${each / 8}`]);
 const words = new Map([
-    ...Object.entries({ half: "f2", single: "f4", double: "f8", float: "f8", bool: "b1" }),
+    ...Object.entries({
+        half: "f2",
+        single: "f4",
+        double: "f8",
+        float: "f8",
+        bool: "b1",
+        bool_: "b1",
+    }),
+    ...Object.entries({ byte: "i1", short: "i2", intc: "i4", longlong: "i8" }),
+    ...Object.entries({ ubyte: "u1", ushort: "u2", uintc: "u4", ulonglong: "u8" }),
     ...sized("float", "f", [16, 32, 64]),
     ...sized("int", "i", [8, 16, 32, 64]),
     ...sized("uint", "u", [8, 16, 32, 64]),
