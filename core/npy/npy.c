@@ -49,10 +49,10 @@ static const char *kind_of(const char *descr) {
 
 /* Names that NumPy takes too, but those whose size depends on the machine. */
 static const char *const aliases[][2] = {
-    {"f", "float32"},     {"single", "float32"}, {"d", "float64"},    {"double", "float64"},
-    {"float", "float64"}, {"e", "float16"},      {"half", "float16"}, {"?", "bool"},
-    {"bool_", "bool"},    {"i", "int32"},        {"q", "int64"},      {"b", "int8"},
-    {"byte", "int8"},
+    {"f", "float32"},     {"single", "float32"}, {"d", "float64"},      {"double", "float64"},
+    {"float", "float64"}, {"e", "float16"},      {"half", "float16"},   {"?", "bool"},
+    {"bool_", "bool"},    {"i", "int32"},        {"q", "int64"},        {"b", "int8"},
+    {"byte", "int8"},     {"intc", "int32"},     {"longlong", "int64"},
 };
 
 static const char *in_full(const char *kind) {

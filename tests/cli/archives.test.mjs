@@ -159,6 +159,8 @@ describe("an array's type", () => {
     for (const [descr, says] of [
         ["i", /int32 \('i'\)/],
         ["q", /int64 \('q'\)/],
+        ["intc", /int32 \('intc'\)/],
+        ["longlong", /int64 \('longlong'\)/],
         ["b", /int8 \('b'\)/],
         ["B", /uint8 \('B'\)/],
         ["H", /uint16 \('H'\)/],
