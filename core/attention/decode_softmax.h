@@ -36,15 +36,16 @@ ATTN_INLINE void decode_scale(float *scores, const decode_scales_t *scales, int6
         for (int64_t j = first; j < last; j++) scores[j] *= data[j * scales->stride];
 }
 
-/* Bias, mask and ALiBi. An offset of -inf masks: also a logit that is NaN. */
+/* Bias, mask and ALiBi, times `unit`: log4(e), or 1 for natural logits. An offset of -inf masks: also a logit that is
+ * NaN. */
 ATTN_INLINE void decode_add_offsets(float *scores, const flash_mods_t *mods, int64_t base,
-                                    int64_t first, int64_t last) {
+                                    int64_t first, int64_t last, float unit) {
     for (int64_t j = first; j < last; j++) {
         const int64_t key = base + j;
-        float offset = mods->bias ? mods->bias[key * mods->bias_key] * ATTN_LOG4_E : 0;
+        float offset = mods->bias ? mods->bias[key * mods->bias_key] * unit : 0;
         if (mods->mask && !mods->mask[key * mods->mask_key]) offset = -INFINITY;
         if (mods->slope != 0.0f)
-            offset -= mods->slope * ATTN_LOG4_E * fabsf((float)(mods->position - key));
+            offset -= mods->slope * unit * fabsf((float)(mods->position - key));
         scores[j] = offset < -FLT_MAX ? offset : scores[j] + offset;
     }
 }
@@ -61,7 +62,8 @@ ATTN_STEP float decode_weigh(decode_row_t *row, float *scores, int64_t base, int
     const int64_t first = tile_max(0, row->first - base), last = tile_min(count, row->last - base);
     decode_scale(scores, scales, first, last);
     if (row->mods.softcap != 0.0f) flash_softcap_row(scores, whole, row->mods.softcap);
-    if (row->mods.has_offsets) decode_add_offsets(scores, &row->mods, base, first, last);
+    if (row->mods.has_offsets)
+        decode_add_offsets(scores, &row->mods, base, first, last, ATTN_LOG4_E);
     for (int64_t j = 0; (first > 0 || last < whole) && j < whole; j += VF_LANES)
         vf_store(scores + j, vf_keep(vf_load(scores + j), first - j, last - j, vf_set1(-INFINITY)));
     const vf largest = flash_row_max(scores, whole);

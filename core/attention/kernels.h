@@ -71,6 +71,11 @@ typedef struct decode_kernels {
     /* Combine the splits' partial results of all rows of a head into out and lse: [splits][rows]. */
     void (*combine)(const attn_head_t *head, int64_t splits, const decode_partial_t *partials,
                     float *outs);
+    /* Scores of the task's rows at a stage (enum attn_scores_code), to rows[r][j]: of all keys of the task's spans, or
+     * where the stage masks of those that a row sees. Of weights the logits, base 4. */
+    void (*score)(const decode_task_t *task, int32_t stage, float *const *rows, void *scratch);
+    /* These logits of a query, -inf for the keys that it does not see, become weights in place. */
+    void (*weigh)(const attn_head_t *head, attn_place_t at, float *row);
 } decode_kernels_t;
 
 /* The same by integer dot products (quantised.h). */

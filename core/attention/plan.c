@@ -7,10 +7,12 @@ static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
                          attn_error_t *error) {
     const flash_plan_t *plan = (const flash_plan_t *)base;
     (void)error;
-    if (!ATTN_SMALL && plan->decode && !io->scores.data)
-        attn_decode_run(plan, io);
-    else
+    if (ATTN_SMALL || !plan->decode) {
         attn_prefill_run(plan, io);
+        return ATTN_OK;
+    }
+    attn_decode_run(plan, io);
+    if (io->scores.data) attn_decode_scores(plan, io);
     return ATTN_OK;
 }
 
@@ -18,18 +20,16 @@ static void destroy(attn_backend_plan_t *base) {
     attn_host_release(((flash_plan_t *)base)->host, base);
 }
 
-/* As much as the most that a run or its gradients need; 0 where that overflows. */
+/* As much as a run or its gradients need; 0 where that overflows. */
 static int count_workspace(const flash_plan_t *plan, uint64_t *size) {
-    attn_arena_t ways[3] = {{.base = NULL}, {.base = NULL}, {.base = NULL}};
-    attn_prefill_workspace(plan, &ways[0]);
-    if (!ATTN_SMALL && plan->decode) attn_decode_workspace(plan, &ways[1]);
-    if (ATTN_GRADIENTS && plan->problem.backward) attn_backward_workspace(plan, &ways[2]);
-    *size = 0;
-    for (int i = 0; i < 3; i++) {
-        if (ways[i].overflow) return 0;
-        if (ways[i].used > *size) *size = ways[i].used;
-    }
-    return 1;
+    attn_arena_t run = {.base = NULL}, gradients = {.base = NULL};
+    if (!ATTN_SMALL && plan->decode)
+        attn_decode_workspace(plan, &run);
+    else
+        attn_prefill_workspace(plan, &run);
+    if (ATTN_GRADIENTS && plan->problem.backward) attn_backward_workspace(plan, &gradients);
+    *size = run.used > gradients.used ? run.used : gradients.used;
+    return !run.overflow && !gradients.overflow;
 }
 
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
@@ -87,3 +87,19 @@ void attn_flash_cost(const flash_plan_t *plan, double pairs, double keys, double
                   kv_heads * keys * ((double)problem->dim * key_size + scale) +
                   kv_heads * values * ((double)problem->value_dim * key_size + scale);
 }
+
+static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_t *io,
+                                 int64_t batch, int64_t head, int64_t first, int64_t count,
+                                 float *rows, int64_t row_stride, attn_error_t *error) {
+    const flash_plan_t *plan = (const flash_plan_t *)base;
+    const attn_place_t at = {.batch = batch, .head = head, .query = first};
+    (void)error;
+    if (!ATTN_SMALL && plan->decode)
+        attn_decode_weights(plan, io, at, count, rows, row_stride);
+    else
+        attn_prefill_weights(plan, io, at, count, rows, row_stride);
+    return ATTN_OK;
+}
+
+const attn_ext_weights_t attn_flash_weights = {.struct_size = sizeof attn_flash_weights,
+                                               .rows = weight_rows};

@@ -364,22 +364,19 @@ void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io) {
         }
 }
 
-static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_t *io,
-                                 int64_t batch, int64_t head, int64_t first, int64_t count,
-                                 float *rows, int64_t row_stride, attn_error_t *error) {
-    const flash_plan_t *plan = (const flash_plan_t *)base;
+void attn_prefill_weights(const flash_plan_t *plan, const attn_io_t *io, attn_place_t at,
+                          int64_t count, float *rows, int64_t row_stride) {
     attn_io_t keys_only = attn_io_copy(io);
     keys_only.value.data = NULL;
     run_t run = begin(plan, &keys_only, attn_single_units());
-    (void)error;
     const attn_problem_t *problem = &plan->problem;
     const flash_head_t *slot = &run.space.slots->head;
-    pack_heads(&run, batch * problem->kv_heads + head / attn_group(problem), 1);
+    pack_heads(&run, at.batch * problem->kv_heads + at.head / attn_group(problem), 1);
     for (int64_t done = 0; done < count;) {
-        attn_queries_t queries = {.first = first + done, .count = plan->kernels->rows};
-        if (has_blocks(plan)) queries = part_of(plan, &slot->head, first + done);
+        attn_queries_t queries = {.first = at.query + done, .count = plan->kernels->rows};
+        if (has_blocks(plan)) queries = part_of(plan, &slot->head, at.query + done);
         float *to[WALK_ROWS];
-        queries.head = head;
+        queries.head = at.head;
         queries.lines = 1;
         queries.count = attn_min(queries.count, count - done);
         queries.scratch = run.space.scratch;
@@ -387,8 +384,4 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
         plan->kernels->scores(slot, &queries, ATTN_SCORES_WEIGHTS, to);
         done += queries.count;
     }
-    return ATTN_OK;
 }
-
-const attn_ext_weights_t attn_flash_weights = {.struct_size = sizeof attn_flash_weights,
-                                               .rows = weight_rows};

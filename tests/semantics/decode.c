@@ -1,11 +1,14 @@
-/* Decoding: splits of keys and their combining, the border to prefill, and any number of threads. */
+/* Decoding: splits of keys and their combining, the border to prefill, any number of threads, scores and weights. */
 #include "trial.h"
 
+#include "support/compare.h"
 #include "support/fixture.h"
 #include "support/test.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { SPLIT = 1024 /* keys a split, as core/attention/kernels.h has it */ };
 
@@ -151,24 +154,113 @@ static void threads_change_no_bit(void **state) {
     }
 }
 
-/* Asking for scores takes the way of prefill: the same output within both ways' bounds. */
+/* ---- scores and weights ---------------------------------------------------------------------- */
+
+/* What several rows and heads see of splits, by stage `stage` and with kinds of keys and rules that differ. */
+static attn_problem_t scored_problem(int32_t stage, int64_t n) {
+    static const attn_dtype_t types[] = {ATTN_F32, ATTN_F16, ATTN_BF16, ATTN_I8};
+    static const uint32_t inputs[] = {ATTN_INPUT_SINKS, ATTN_INPUT_MASK,
+                                      ATTN_INPUT_BIAS | ATTN_INPUT_SLOPES, ATTN_INPUT_KV_LENGTHS};
+    attn_problem_t problem = fixture_problem(2, 4, n, SPLIT + 60, 6, 7);
+    problem.kv_heads = n % 2 ? 2 : 1;
+    problem.scores = stage;
+    problem.causal = n % 3 ? ATTN_CAUSAL_BOTTOM_RIGHT : ATTN_CAUSAL_NONE;
+    problem.inputs = inputs[(n + stage) % 4];
+    problem.kv_dtype = types[n % 4];
+    if (n % 5 == 0) problem.softcap = 1.5f;
+    return problem;
+}
+
+/* Scores of each stage are exact attention's, and asking for them changes no bit of the output. */
 static void scores_while_decoding(void **state) {
     (void)state;
-    attn_context_t *context = fixture_context(1);
+    attn_context_t *context = fixture_context(2);
     for (int32_t stage = 0; stage < 4; stage++)
-        for (int64_t n = 1; n <= 6; n++) {
-            attn_problem_t problem = fixture_problem(1, 4, n, SPLIT + 60, 6, 7);
-            problem.kv_heads = 2;
-            problem.scores = stage;
-            problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
-            problem.inputs = n % 2 ? ATTN_INPUT_SINKS : ATTN_INPUT_MASK;
-            const look_t look = {.layout = LAYOUT_PADDED, .lse = 1, .scores = 1};
-            trial_check(context, &problem, &look, "scores while decoding");
+        for (int64_t n = 1; n <= 8; n++) {
+            if (!test_takes_case()) continue;
+            const attn_problem_t problem = scored_problem(stage, n);
+            const layout_t layout = (layout_t)((n + stage) % LAYOUT_COUNT);
+            const look_t with = {.layout = layout, .lse = 1, .scores = 1};
+            const look_t without = {.layout = layout, .lse = 1};
+            trial_t scored = trial_create(&problem, &with);
+            trial_t alone = trial_create(&problem, &without);
+            trial_label(&scored, "scores while decoding");
+            trial_solve(context, &alone);
+            trial_solve(context, &scored);
+            trial_compare(&scored);
+            typed_check_same(&alone.out, &scored.out, "out");
+            typed_check_same(&alone.lse, &scored.lse, "lse");
+            trial_destroy(&scored);
+            trial_destroy(&alone);
         }
+    attn_context_destroy(context);
+}
+
+/* Weights of some queries, rows apart, of any batch and head; what is between the rows stays. */
+static void weights_of_some_queries(void **state) {
+    (void)state;
+    enum { APART = 5 };
+    attn_context_t *context = fixture_context(1);
+    for (int64_t n = 2; n <= 12; n += 2) {
+        if (!test_takes_case()) continue;
+        const attn_problem_t problem = scored_problem(ATTN_SCORES_WEIGHTS, n);
+        const int64_t stride = problem.keys + APART, batch = n / 2 % 2, head = n / 2 % 4;
+        const look_t look = {.layout = (layout_t)(n / 2 % LAYOUT_COUNT)};
+        trial_t trial = trial_create(&problem, &look);
+        trial_label(&trial, "weights of some queries");
+        attn_plan_t *plan = trial_plan(context, &problem);
+        trial_give_workspace(plan, &trial);
+        float *rows = malloc((size_t)(n * stride) * sizeof *rows);
+        if (!rows) test_fail("the test itself has no memory");
+        for (int64_t i = 0; i < n * stride; i++) rows[i] = -7;
+        attn_error_t error = {0};
+        if (attn_weights(plan, &trial.io, batch, head, 1, n - 1, rows, stride, &error) != ATTN_OK)
+            test_fail("attn_weights: %s", error.message);
+        exact_t exact = trial_exact(&trial);
+        for (int64_t r = 0; r < n - 1; r++) {
+            exact_row(&exact, &problem, &trial.io, &EXACT_F32, batch, head, 1 + r);
+            for (int64_t j = 0; j < problem.keys; j++)
+                compare_number((double)rows[r * stride + j], exact.weight[j], exact.weight_bound[j],
+                               "weights", (int64_t[]){batch, head, 1 + r, j});
+            for (int64_t j = problem.keys; j < stride; j++) assert_true(rows[r * stride + j] == -7);
+        }
+        trial_check_workspace(&trial);
+        exact_destroy(&exact);
+        free(rows);
+        attn_plan_destroy(plan);
+        trial_destroy(&trial);
+    }
+    attn_context_destroy(context);
+}
+
+/* A run over a long cache needs little workspace, and scores and weights of its plan no more. */
+static void room_for_a_long_cache(void **state) {
+    (void)state;
+    if (!trial_is_dense()) return; /* a pattern's splits depend on its blocks */
+    enum { KEYS = 32768, HEADS = 8, DIM = 128, MOST = 1 << 20 };
+    attn_context_t *context = fixture_context(1);
+    for (int64_t kv_heads = 1; kv_heads <= HEADS; kv_heads += HEADS - 1) {
+        if (!test_takes_case()) continue;
+        attn_problem_t problem = fixture_problem(1, HEADS, 1, KEYS, DIM, DIM);
+        problem.kv_heads = kv_heads;
+        problem.scores = kv_heads > 1 ? ATTN_SCORES_WEIGHTS : ATTN_SCORES_MASKED;
+        trial_t trial = trial_create(&problem, &(look_t){.lse = 1, .scores = 1});
+        trial_label(&trial, "room for a long cache");
+        attn_plan_t *plan = trial_plan(context, &problem);
+        assert_non_null(strstr(attn_plan_kernel(plan), "decode"));
+        if (attn_plan_workspace_size(plan) > MOST)
+            test_fail("%" PRIu64 " bytes of workspace", attn_plan_workspace_size(plan));
+        trial_run(plan, &trial);
+        trial_compare(&trial);
+        trial_check_weights(plan, &trial);
+        attn_plan_destroy(plan);
+        trial_destroy(&trial);
+    }
     attn_context_destroy(context);
 }
 
 SEMANTICS_MAIN(cmocka_unit_test(several_splits), cmocka_unit_test(maximum_in_any_split),
                cmocka_unit_test(the_border), cmocka_unit_test(every_number_of_rows),
                cmocka_unit_test(all_dimensions), cmocka_unit_test(threads_change_no_bit),
-               cmocka_unit_test(scores_while_decoding))
+               cmocka_unit_test(scores_while_decoding), cmocka_unit_test(weights_of_some_queries),
+               cmocka_unit_test(room_for_a_long_cache))

@@ -15,8 +15,7 @@ static const float LOG4_E = 0.72134752044448170368f;
 
 int quantised_is_few(const trial_t *trial) {
     const attn_problem_t *p = &trial->problem;
-    return p->kv_dtype == ATTN_I8 && p->heads / p->kv_heads * p->queries <= 16 &&
-           !trial->scores.block;
+    return p->kv_dtype == ATTN_I8 && p->heads / p->kv_heads * p->queries <= 16;
 }
 
 static float *floats(int64_t count) {

@@ -19,7 +19,7 @@ typedef struct quantised {
     int few;
 } quantised_t;
 
-/** Whether a trial is decoded by integers: few queries, keys in i8, and nobody asks for scores. */
+/** Whether a trial is decoded by integers: few queries, and keys in i8. */
 int quantised_is_few(const trial_t *trial);
 
 /** Of a trial's inputs; `bytes` is 1 or 2. */

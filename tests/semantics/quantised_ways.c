@@ -47,7 +47,7 @@ static void streams(void **state) {
     attn_context_destroy(context);
 }
 
-/** Weights are those of the logits in integers; of a few queries those in floats, of all types. */
+/** Weights are those of the logits in integers; of a few queries those in floats, but for keys in i8. */
 static void weights(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
@@ -60,7 +60,7 @@ static void weights(void **state) {
         trial_label(&trial, PRECISIONS[bytes]);
         attn_plan_t *plan = fixture_plan(context, "softmax", &problem, PRECISIONS[bytes]);
         quantised_t expected = quantised_create(&trial, bytes);
-        if (few)
+        if (few && !quantised_is_few(&trial))
             trial_check_weights(plan, &trial);
         else
             quantised_check_weights(&expected, plan, &trial);
