@@ -36,7 +36,7 @@ rows lose on the Zen 5 is not known.`,
         table: exactTable,
         limits: `The instruction set decides. With VNNI, 16-bit and 8-bit dot products do two and four times as many operations as
 float multiply-adds. With AVX2 alone there are 16-bit products only, so \`int8\` gains nothing over \`int16\`. Quantising keys
-and values costs time that fewer than about 200 queries do not earn back.`,
+and values costs time that fewer than 96 queries to a key/value head do not earn back, so these use floats.`,
     },
     {
         id: "wasm",

@@ -155,10 +155,10 @@ static void attend_split(void *data, int64_t number, uint32_t worker) {
 
 /* Few rows, and keys enough: where there are not many more than queries, a causal query sees half of what decoding
  * reads. */
-int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern, int integers) {
+int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern) {
     enum { FEW = 16, KEYS_A_QUERY = 4 };
     const int64_t group = attn_group(problem);
-    if (group * problem->queries > (integers ? FEW : DECODE_ROWS)) return 0;
+    if (group * problem->queries > DECODE_ROWS) return 0;
     if (problem->queries > FEW && problem->keys / KEYS_A_QUERY < problem->queries) return 0;
     if (!pattern) return 1;
     return !pattern->next || (problem->queries == 1 && (group == 1 || !pattern->by_head));

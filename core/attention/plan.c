@@ -1,5 +1,6 @@
 /* A plan of exact attention: which kernels, which way, what it costs. */
 #include "attention/backward.h"
+#include "attention/quantised.h"
 
 #include <math.h>
 
@@ -32,6 +33,10 @@ static int count_workspace(const flash_plan_t *plan, uint64_t *size) {
     return !run.overflow && !gradients.overflow;
 }
 
+int attn_quantised_fits(const attn_problem_t *problem) {
+    return attn_group(problem) * problem->queries >= QUANTISED_ROWS;
+}
+
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                               const attn_problem_t *problem, flash_plan_t *plan,
                               const attn_pattern_t *pattern, const flash_kernels_t *kernels,
@@ -43,12 +48,12 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                          "%s: keys and values in i8 have no gradients", id);
     }
     const int quantised = ATTN_QUANTISED && kernels && kernels->panel_bytes;
-    const int few =
-        !ATTN_SMALL && (quantised || !kernels) && attn_decode_fits(problem, pattern, quantised);
+    const int few = !ATTN_SMALL && (quantised || !kernels) && attn_decode_fits(problem, pattern);
     const int bytes = quantised && few && problem->kv_dtype == ATTN_I8;
+    const int others = kernels && !few && (!quantised || attn_quantised_fits(problem));
     *plan = (flash_plan_t){
         .host = host,
-        .kernels = kernels && !few ? kernels : attn_flash_kernels(attn_host_tier(host)),
+        .kernels = others ? kernels : attn_flash_kernels(attn_host_tier(host)),
         .pattern = pattern,
         .problem = attn_problem_copy(problem),
         .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,

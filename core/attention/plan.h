@@ -37,8 +37,8 @@ typedef struct flash_plan {
  * Make a plan of `memory`, which the backend `id` took from the host; NULL says that there was none,
  * and a pattern stands in the same memory. A plan that cannot be made gives the memory back.
  *
- * `kernels` may be others than the host's own (NULL). Those of a pattern are for any number of queries. With those for
- * integers (quantised.h) few queries are decoded all the same, and keys and values in i8 are then multiplied as integers.
+ * `kernels` may be others than the host's own (NULL). Those of a pattern are for any number of queries. Those for integers
+ * (quantised.h) are for many; few are decoded all the same, and keys and values in i8 are then multiplied as integers.
  */
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                               const attn_problem_t *problem, flash_plan_t *memory,
@@ -58,8 +58,9 @@ void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena);
 void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io);
 void attn_prefill_weights(const flash_plan_t *plan, const attn_io_t *io, attn_place_t at,
                           int64_t count, float *rows, int64_t row_stride);
-/* Whether a problem is decoded; where its products are else of integers (quantised.h), fewer rows are. */
-int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern, int integers);
+/* Whether a problem is decoded, and whether others have rows enough for integers (quantised.h). */
+int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern);
+int attn_quantised_fits(const attn_problem_t *problem);
 void attn_decode_workspace(const flash_plan_t *plan, attn_arena_t *arena);
 void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io);
 void attn_decode_scores(const flash_plan_t *plan, const attn_io_t *io);

@@ -9,8 +9,9 @@
  *     O_i  = sum over blocks of exp(max - M) / weight_level * u_c sum_j P_ij Vint_jc     the same
  * while the row's sum is of exponentials in f32. S, its modifiers and all else are online_softmax.h's.
  *
- * A few queries, which are decoded (plan.h), have the products of floats: to quantise all keys for them would take
- * longer than to attend. Unless keys and values are in i8: these are integers as they are, with s_j and u_j for each
+ * Fewer than QUANTISED_ROWS queries of a key/value head, those of all heads that read it, have the products of floats: to
+ * quantise all keys for them would take longer than to attend. Unless they are decoded (plan.h) and keys and values are in
+ * i8: these are integers as they are, with s_j and u_j for each
  * token, and either precision is the same (attention/decode_i8.h): Q has at most 32767, less where sums would not fit
  * 32 bits, and P at most 16383 at the largest P_ij u_j of a block of up to DECODE_SPLIT keys,
  *     S_ij = r_i s_j sum_k Qint_ik K_jk
@@ -19,7 +20,10 @@
 #ifndef ATTN_ATTENTION_QUANTISED_H
 #define ATTN_ATTENTION_QUANTISED_H
 
-enum { QUANTISED_KEYS = 192 /* whole panels on every tier */ };
+enum {
+    QUANTISED_KEYS = 192, /* whole panels on every tier */
+    QUANTISED_ROWS = 96
+};
 
 /* Largest integers: of queries and keys, unless fewer fit their sum into 32 bits; of weights; of values:
  * QUANTISED_KEYS times the last two is below 2^31. */

@@ -39,10 +39,11 @@ static const attn_ext_params_t params = {
     .params = param_infos,
 };
 
-/* What integers are not there for; a few queries are multiplied as floats, unless keys are in i8. */
+/* What integers are not there for; queries are multiplied as floats where they are few (quantised.h). */
 static attn_status_t check(const char *precision, const attn_problem_t *problem,
                            attn_error_t *error) {
-    const int floats = attn_decode_fits(problem, NULL, 1) && problem->kv_dtype != ATTN_I8;
+    const int is_decoded = attn_decode_fits(problem, NULL) && problem->kv_dtype == ATTN_I8;
+    const int floats = !attn_quantised_fits(problem) && !is_decoded;
     if (problem->backward)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "softmax: precision %s has no gradients",
                          precision);

@@ -10,13 +10,12 @@
 
 static const char *const PRECISIONS[] = {"", "precision=int8", "precision=int16"}; /* by bytes */
 
-/* Queries so few that they are decoded: in floats, unless keys and values are in i8. */
-static int is_few(const attn_problem_t *p) { return p->heads / p->kv_heads * p->queries <= 16; }
+enum { ROWS = QUANTISED_ROWS };
 
 static void solve(const attn_context_t *context, trial_t *trial, int bytes) {
     attn_plan_t *plan = fixture_plan(context, "softmax", &trial->problem, PRECISIONS[bytes]);
     assert_int_equal(strstr(attn_plan_kernel(plan), "int") != NULL,
-                     !is_few(&trial->problem) || trial->problem.kv_dtype == ATTN_I8);
+                     quantised_way(&trial->problem) != WAY_FLOATS);
     trial_run(plan, trial);
     attn_plan_destroy(plan);
 }
@@ -24,7 +23,7 @@ static void solve(const attn_context_t *context, trial_t *trial, int bytes) {
 /* Solves and compares; the trial is then gone. */
 static void check(const attn_context_t *context, trial_t *trial, int bytes) {
     solve(context, trial, bytes);
-    if (is_few(&trial->problem) && !quantised_is_few(trial)) {
+    if (quantised_way(&trial->problem) == WAY_FLOATS) {
         trial_compare(trial);
         trial_destroy(trial);
         return;
@@ -61,8 +60,9 @@ static void rules_in_crowds(void **state) {
     attn_context_t *context = fixture_context(2);
     for (uint64_t number = 0; number < 80; number++) {
         const uint64_t first = 7000 + 40 * number;
+        const int64_t least = number % 5 ? 1 : ROWS - 20; /* few, or about as many as count */
         attn_problem_t problem = fixture_problem(
-            1, 2, 1 + fixture_draw(first + 30, 40), 1 + fixture_draw(first + 31, 450),
+            1, 2, least + fixture_draw(first + 30, 40), 1 + fixture_draw(first + 31, 450),
             1 + fixture_draw(first + 32, 40), 1 + fixture_draw(first + 33, 40));
         look_t look = {0};
         add_rules(&problem, &look, first);
@@ -85,7 +85,7 @@ static void sizes(void **state) {
             for (int bytes = 1; bytes <= 2; bytes++) {
                 if (!test_takes_case()) continue;
                 const attn_problem_t problem =
-                    fixture_problem(1, 1, 17, keys[m], dims[d], dims[(d + m) % TEST_COUNT(dims)]);
+                    fixture_problem(1, 1, ROWS, keys[m], dims[d], dims[(d + m) % TEST_COUNT(dims)]);
                 trial_t trial = trial_create(&problem, &(look_t){.lse = 1, .scores = 1});
                 trial_label(&trial, PRECISIONS[bytes]);
                 check(context, &trial, bytes);
@@ -99,7 +99,7 @@ static void windows(void **state) {
     attn_context_t *context = fixture_context(1);
     for (int64_t left = 5; left < 150; left += 29)
         for (int bytes = 1; bytes <= 2; bytes++) {
-            attn_problem_t problem = fixture_problem(1, 1, 40, 450, 8, 9);
+            attn_problem_t problem = fixture_problem(1, 1, ROWS, 450, 8, 9);
             problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
             problem.window_left = left;
             trial_t trial = trial_create(&problem, &(look_t){.lse = 1});
@@ -115,7 +115,7 @@ static void equal_weights(void **state) {
     attn_context_t *context = fixture_context(1);
     for (int64_t keys = 1; keys < 400; keys += 23)
         for (int bytes = 1; bytes <= 2; bytes++) {
-            const attn_problem_t problem = fixture_problem(1, 1, 17, keys, 5, 37);
+            const attn_problem_t problem = fixture_problem(1, 1, ROWS, keys, 5, 37);
             trial_t trial = trial_create(&problem, &(look_t){.lse = 1});
             trial_label(&trial, PRECISIONS[bytes]);
             typed_fill(&trial.query, 1, 0);
@@ -130,15 +130,15 @@ static void rows_that_are_not_finite(void **state) {
     static const double odd[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     attn_context_t *context = fixture_context(1);
     for (uint64_t number = 0; number < 36; number++) {
-        attn_problem_t problem = fixture_problem(1, 1, 30, 210, 9, 18);
+        attn_problem_t problem = fixture_problem(1, 1, ROWS, 310, 9, 18);
         const int bytes = 1 + (int)(number % 2);
-        const int64_t row = fixture_draw(3000 + number, 30), column = fixture_draw(number, 9);
+        const int64_t row = fixture_draw(3000 + number, ROWS), column = fixture_draw(number, 9);
         problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
         if (number % 4 < 2) problem.inputs |= ATTN_INPUT_MASK;
         trial_t trial = trial_create(&problem, &(look_t){.lse = 1});
         trial_label(&trial, PRECISIONS[bytes]);
         typed_t *arrays[] = {&trial.query, &trial.key, &trial.value};
-        typed_set(arrays[number % 3], 0, 0, number % 3 ? 179 + row : row, column,
+        typed_set(arrays[number % 3], 0, 0, number % 3 ? 309 - ROWS + row : row, column,
                   odd[number / 3 % 3]);
         check(context, &trial, bytes);
     }
@@ -155,12 +155,12 @@ static void extremes(void **state) {
     attn_context_t *context = fixture_context(1);
     for (size_t s = 0; s < TEST_COUNT(sizes_of); s++)
         for (int bytes = 1; bytes <= 2; bytes++) {
-            const attn_problem_t problem = fixture_problem(1, 1, 17, 200, 6, 7);
+            const attn_problem_t problem = fixture_problem(1, 1, ROWS, 200, 6, 7);
             trial_t trial = trial_create(&problem, &(look_t){.lse = 1});
             trial_label(&trial, PRECISIONS[bytes]);
             typed_t *arrays[] = {&trial.query, &trial.key, &trial.value};
             for (int a = 0; a < 3; a++)
-                for (int64_t i = 0; i < (a ? 200 : 17); i++)
+                for (int64_t i = 0; i < (a ? 200 : ROWS); i++)
                     for (int64_t c = 0; c < (a < 2 ? 6 : 7); c++)
                         typed_set(arrays[a], 0, 0, i, c,
                                   sizes_of[s][a] * (double)(1 - 2 * ((i + c) % 3 % 2)));
@@ -174,7 +174,7 @@ static void keys_behind_the_length(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
     for (int bytes = 1; bytes <= 2; bytes++) {
-        attn_problem_t problem = fixture_problem(1, 1, 20, 230, 12, 8);
+        attn_problem_t problem = fixture_problem(1, 1, ROWS, 230, 12, 8);
         problem.inputs = ATTN_INPUT_KV_LENGTHS;
         trial_t trial = trial_create(&problem, &(look_t){.lse = 1});
         trial_label(&trial, PRECISIONS[bytes]);
@@ -192,7 +192,7 @@ static void hidden_keys(void **state) {
     attn_context_t *context = fixture_context(1);
     for (int number = 0; number < 16; number++) {
         const int bytes = 1 + number % 2, bias = number / 2 % 2, axes = number / 4 % 2 ? 7 : 3;
-        attn_problem_t problem = fixture_problem(1, 2, 20, 230, 12, 8);
+        attn_problem_t problem = fixture_problem(1, 2, ROWS / 2, 230, 12, 8);
         problem.kv_heads = 1;
         problem.inputs = bias ? ATTN_INPUT_BIAS : ATTN_INPUT_MASK;
         if (number >= 8) problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
@@ -200,7 +200,7 @@ static void hidden_keys(void **state) {
         trial_t trial =
             trial_create(&problem, &(look_t){.lse = 1, .mask_axes = axes, .bias_axes = axes});
         trial_label(&trial, PRECISIONS[bytes]);
-        for (int64_t i = 0; i < (axes == 7 ? 1 : 20); i++)
+        for (int64_t i = 0; i < (axes == 7 ? 1 : ROWS / 2); i++)
             for (int64_t j = 200; j < 205; j++)
                 typed_set(bias ? &trial.bias : &trial.mask, 0, 0, i, j, bias ? -INFINITY : 0);
         for (int64_t c = 0; c < 8; c++) {
@@ -213,10 +213,50 @@ static void hidden_keys(void **state) {
     attn_context_destroy(context);
 }
 
+/** Which kernel a plan takes by its rows: floats where they are few, whether decoded or not; over i8 bytes where they are
+ * decoded. Outputs agree whichever it is. */
+static void kernels_by_rows(void **state) {
+    (void)state;
+    static const struct {
+        int64_t heads, queries;
+        const char *floats, *bytes; /* a part of the kernel's name over f32, and over i8 */
+    } cases[] = {
+        {1, 1, "decode", "int8 decode"},
+        {16, 1, "decode", "int8 decode"},
+        {17, 1, "decode", "int8 decode"},
+        {48, 1, "decode", "int8 decode"},
+        {8, 6, "decode", "int8 decode"},
+        {49, 1, "prefill", "prefill"},
+        {ROWS - 1, 1, "prefill", "prefill"},
+        {ROWS, 1, "int8 prefill", "int8 prefill"},
+        {ROWS / 4, 4, "int8 prefill", "int8 prefill"},
+        {1, ROWS, "int8 prefill", "int8 prefill"},
+    };
+    attn_context_t *context = fixture_context(1);
+    for (size_t i = 0; i < TEST_COUNT(cases); i++)
+        for (int bytes = 0; bytes < 2; bytes++) {
+            if (!test_takes_case()) continue;
+            attn_problem_t problem =
+                fixture_problem(1, cases[i].heads, cases[i].queries, 700, 32, 8);
+            problem.kv_heads = 1;
+            problem.kv_dtype = bytes ? ATTN_I8 : ATTN_F32;
+            trial_t trial = trial_create(&problem, &(look_t){.lse = 1});
+            trial_label(&trial, PRECISIONS[1]);
+            attn_plan_t *plan = fixture_plan(context, "softmax", &problem, PRECISIONS[1]);
+            const char *kernel = attn_plan_kernel(plan);
+            const char *name = bytes ? cases[i].bytes : cases[i].floats;
+            assert_non_null(strstr(kernel, name));
+            assert_int_equal(strstr(kernel, "int8") != NULL, strstr(name, "int8") != NULL);
+            attn_plan_destroy(plan);
+            check(context, &trial, 1);
+        }
+    attn_context_destroy(context);
+}
+
 static void refusals(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
-    attn_problem_t problem = fixture_problem(1, 1, 17, 4, 65537, 8);
+    attn_problem_t problem = fixture_problem(1, 1, ROWS, 4, 65537, 8);
     fixture_refuse_plan(context, "softmax", &problem, "precision=int8", ATTN_ERROR_UNSUPPORTED,
                         "int8|65536|65537");
     problem.queries = 4;
@@ -244,6 +284,7 @@ int main(void) {
         cmocka_unit_test(extremes),
         cmocka_unit_test(keys_behind_the_length),
         cmocka_unit_test(hidden_keys),
+        cmocka_unit_test(kernels_by_rows),
         cmocka_unit_test(refusals),
     };
     /* The first subject is softmax: labels have its name. */

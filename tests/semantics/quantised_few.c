@@ -33,7 +33,7 @@ static void crowds(void **state) {
         const int64_t value_dim = dims[fixture_draw(first + 1, TEST_COUNT(dims))];
         const int64_t count = keys[fixture_draw(first + 2, TEST_COUNT(keys))];
         attn_problem_t problem =
-            fixture_problem(1, heads, 1 + fixture_draw(first + 3, 4), count, dim, value_dim);
+            fixture_problem(1, heads, 1 + fixture_draw(first + 3, 12), count, dim, value_dim);
         look_t look = {.lse = 1, .layout = (layout_t)fixture_draw(first + 4, LAYOUT_COUNT)};
         problem.kv_dtype = ATTN_I8;
         if (number % 3) problem.kv_heads = 1;

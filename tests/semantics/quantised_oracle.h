@@ -11,6 +11,18 @@
 
 #include "trial.h"
 
+/** As core/attention/quantised.h has it: rows of a key/value head from which on products are of integers. */
+enum { QUANTISED_ROWS = 96 };
+
+/** What multiplies a problem's queries and keys. */
+typedef enum quantised_way {
+    WAY_FLOATS, /**< few queries, decoded or not */
+    WAY_BYTES, /**< few that are decoded, over keys and values in i8, which are multiplied as they are */
+    WAY_INTEGERS /**< many */
+} quantised_way_t;
+
+quantised_way_t quantised_way(const attn_problem_t *problem);
+
 typedef struct quantised {
     attn_problem_t problem;
     attn_io_t io;
@@ -19,14 +31,11 @@ typedef struct quantised {
     int few;
 } quantised_t;
 
-/** Whether a trial is decoded by integers: few queries, and keys in i8. */
-int quantised_is_few(const trial_t *trial);
-
 /** Of a trial's inputs; `bytes` is 1 or 2. */
 quantised_t quantised_create(const trial_t *trial, int bytes);
 void quantised_destroy(quantised_t *quantised);
 
-/** Fail unless out, lse and scores of the trial, which was run, are those. */
+/** Fail unless out, lse and scores of the trial, which was run, are those; of many rows some are compared. */
 void quantised_compare(const quantised_t *quantised, const trial_t *trial);
 
 /** Fail unless attn_weights() of a plan gives those weights. */

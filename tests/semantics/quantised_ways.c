@@ -13,14 +13,14 @@ static const attn_dtype_t TYPES[] = {ATTN_F32, ATTN_F16, ATTN_I8};
 
 /* Many queries are quantised, few have the products of floats, unless keys and values are in i8. */
 static attn_problem_t problem_of(int few, attn_dtype_t kv_dtype) {
-    attn_problem_t problem = fixture_problem(1, 2, few ? 3 : 21, 437, 12, 9);
+    attn_problem_t problem = fixture_problem(1, 2, few ? 3 : QUANTISED_ROWS / 2, 437, 12, 9);
     problem.kv_heads = 1;
     problem.kv_dtype = kv_dtype;
     return problem;
 }
 
 static void compare(const trial_t *trial, int bytes) {
-    if (trial->problem.queries < 16 && !quantised_is_few(trial)) {
+    if (quantised_way(&trial->problem) == WAY_FLOATS) {
         trial_compare(trial);
         return;
     }
@@ -52,15 +52,15 @@ static void weights(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
     for (int number = 0; number < 24; number++) {
-        const int bytes = 1 + number % 2, few = number / 2 % 2;
-        attn_problem_t problem = problem_of(few, TYPES[number / 4 % 3]);
+        const int bytes = 1 + number % 2;
+        attn_problem_t problem = problem_of(number / 2 % 2, TYPES[number / 4 % 3]);
         if (number >= 12) problem.inputs = ATTN_INPUT_MASK;
         if (!test_takes_case()) continue;
         trial_t trial = trial_create(&problem, &(look_t){0});
         trial_label(&trial, PRECISIONS[bytes]);
         attn_plan_t *plan = fixture_plan(context, "softmax", &problem, PRECISIONS[bytes]);
         quantised_t expected = quantised_create(&trial, bytes);
-        if (few && !quantised_is_few(&trial))
+        if (quantised_way(&problem) == WAY_FLOATS)
             trial_check_weights(plan, &trial);
         else
             quantised_check_weights(&expected, plan, &trial);
@@ -95,13 +95,13 @@ static void add_row(squares_t *squares, const trial_t *trial, const double *exac
  */
 static void errors(void **state) {
     (void)state;
-    enum { ROWS = 48, KEYS = 4096, DIM = 128 };
+    enum { ROWS = 48 /* of all */, KEYS = 4096, DIM = 128 };
     static const double limits[] = {0, 2e-2, 1e-3};
     attn_context_t *context = fixture_context(1);
     double *space = malloc((2 * KEYS + DIM) * sizeof *space);
     if (!space) test_fail("the test itself has no memory");
     for (int bytes = 1; bytes <= 2; bytes++) {
-        const attn_problem_t problem = fixture_problem(1, 1, ROWS, KEYS, DIM, DIM);
+        const attn_problem_t problem = fixture_problem(1, 1, QUANTISED_ROWS, KEYS, DIM, DIM);
         trial_t trial = trial_create(&problem, &(look_t){0});
         squares_t squares = {0};
         trial_label(&trial, PRECISIONS[bytes]);
