@@ -51,6 +51,8 @@ typedef struct run {
     flash_units_t units;
     int64_t count, rows;      /* of units, and of each */
     int64_t parts, part_rows; /* the rows of a task, and how many tasks share a unit's split */
+    int by_split;             /* units take turns with each split */
+    int64_t heads, teams;     /* units of a task, and how many of those there are */
 } run_t;
 
 static attn_head_t head_of(const run_t *run, int64_t index) {
@@ -127,30 +129,58 @@ static float *outs_of(const run_t *run, int64_t index, int64_t split) {
            (index * run->space.splits + split) * run->rows * run->space.out_stride;
 }
 
-/* Whether a token's heads stand side by side: heads then take turns with each split, whose pages are still near. */
-static int are_interleaved(const attn_io_t *io) { return io->key.stride[1] < io->key.stride[2]; }
-
 /* Parts of a split one after another: its keys are still near. */
 static void attend_split(void *data, int64_t number, uint32_t worker) {
     const run_t *run = data;
     const workspace_t *space = &run->space;
     const int64_t first = number % run->parts * run->part_rows;
-    const int64_t at = number / run->parts, by_split = are_interleaved(run->io);
-    const int64_t split = by_split ? at / run->count : at % space->splits;
-    const int64_t index = by_split ? at % run->count : at / space->splits;
+    const int64_t at = number / run->parts;
+    const int64_t split = run->by_split ? at / run->teams : at % space->splits;
+    const int64_t team = run->by_split ? at % run->teams : at / space->splits;
+    const int64_t index = team * run->heads;
     const attn_head_t head = head_of(run, index);
     attn_run_t runs[DECODE_RUNS];
     const decode_task_t task = {
         .head = &head,
         .pattern = run->plan->pattern,
+        .heads = run->heads,
         .first = first,
         .count = attn_min(run->part_rows, run->rows - first),
         .runs = runs,
         .run_count = runs_of(run, index, split, runs),
+        .step = space->splits * run->rows,
     };
     run->plan->decode->attend(&task, partials_of(run, index, split) + first,
                               outs_of(run, index, split) + first * space->out_stride,
                               space->scratch + worker * space->scratch_size);
+}
+
+/* Whether a token's heads stand side by side: heads then take turns with each split, whose pages are still near. */
+static int are_interleaved(const attn_tensor_t *tensor) {
+    return tensor->stride[1] < tensor->stride[2];
+}
+
+static int are_read_in_order(const attn_tensor_t *tensor) {
+    return are_interleaved(tensor) && tensor->stride[3] == 1;
+}
+
+/*
+ * How many heads a task has: all of a token where they stand side by side and have several rows each. They then take turns
+ * with each block of keys, and memory is read in its order. Of more heads blocks of keys and values, those of now and those
+ * that are asked for, would not stay in the second cache; of some heads memory has gaps. One row waits for memory anyway, and
+ * longer where its blocks are short. A row comes to the same bits whatever the task has beside it.
+ */
+static int64_t heads_of_task(const run_t *run) {
+    enum { MOST_HEADS = 8, TASKS_A_WORKER = 4 };
+    const flash_plan_t *plan = run->plan;
+    const attn_pattern_t *pattern = plan->pattern;
+    const int64_t all = plan->problem.kv_heads, splits = run->space.splits;
+    const int64_t workers = attn_host_workers(plan->host);
+    if (ATTN_COMPACT || run->units.kv_heads > 1 || run->rows == 1) return 1;
+    if (!are_read_in_order(&run->io->key) || !are_read_in_order(&run->io->value)) return 1;
+    if (all > MOST_HEADS || all * run->rows > DECODE_ROWS) return 1;
+    if (pattern && pattern->next && pattern->by_head) return 1;
+    return workers > 1 && run->count / all * splits < TASKS_A_WORKER * workers ? 1 : all;
 }
 
 /* Few rows, and keys enough: where there are not many more than queries, a causal query sees half of what decoding
@@ -173,13 +203,16 @@ static run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
     run.parts = (run.rows - 1) / DECODE_ROWS + 1;
     run.part_rows = (run.rows - 1) / run.parts + 1;
     run.space.splits = count_splits(&run);
+    run.by_split = are_interleaved(&io->key);
+    run.heads = heads_of_task(&run);
+    run.teams = run.count / run.heads;
     return run;
 }
 
 void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io) {
     run_t run = begin(plan, io);
     const int64_t splits = run.space.splits;
-    attn_host_parallel_for(plan->host, run.count * splits * run.parts, attend_split, &run);
+    attn_host_parallel_for(plan->host, run.teams * splits * run.parts, attend_split, &run);
     for (int64_t i = 0; i < run.count; i++) {
         const attn_head_t head = head_of(&run, i);
         plan->decode->combine(&head, splits, partials_of(&run, i, 0), outs_of(&run, i, 0));

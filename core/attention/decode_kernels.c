@@ -93,6 +93,27 @@ static void weights_to_words(const decode_task_t *task, const scratch_t *space, 
     words[whole] = 0;
 }
 
+/* What a head asks for whose task has several: its share of the next `count` tokens, all heads' rows. They need not exist:
+ * addresses are of no type. */
+static decode_line_t line_of(const decode_task_t *task, const attn_tensor_t *tensor,
+                             const decode_rows_t *rows, int64_t base, int64_t count) {
+    const attn_head_t *head = task->head;
+    const int64_t before = task->number * count, number = before % task->heads;
+    const uintptr_t size = (uintptr_t)attn_dtype_size(tensor->dtype);
+    const uintptr_t heads_on = (uintptr_t)tensor->stride[1] * size;
+    const uintptr_t tokens_on = (uintptr_t)tensor->stride[2] * size;
+    const int64_t first = attn_offset(tensor, head->batch, head->kv_head - task->number, 0);
+    return (decode_line_t){
+        .at = (uintptr_t)flash_at(tensor, first) + (uintptr_t)number * heads_on +
+              (uintptr_t)(base + count + before / task->heads) * tokens_on,
+        .size = rows->size,
+        .head = number,
+        .heads = task->heads,
+        .heads_on = heads_on,
+        .tokens_on = tokens_on - (uintptr_t)task->heads * heads_on,
+    };
+}
+
 /* A chunk of rows against a block of keys. What is read later is asked for by the first chunk alone. */
 ATTN_SMALL_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
                                   float *out, int64_t base, int64_t count) {
@@ -110,6 +131,11 @@ ATTN_SMALL_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, cons
     const decode_scales_t value_scales = scales_of(head, &io->value_scales, base);
     const int64_t from = chunk.first * space->width;
     const int words = in_words(head, &keys, problem->dim);
+    decode_line_t lines[2];
+    if (task->heads > 1) {
+        lines[0] = line_of(task, &io->key, &keys, base, count);
+        lines[1] = line_of(task, &io->value, &values, base, count);
+    }
     const decode_dots_t dots = {.rows = chunk.count,
                                 .dim = decode_columns(problem->dim),
                                 .width = space->width,
@@ -117,6 +143,7 @@ ATTN_SMALL_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, cons
                                 .keys = keys,
                                 .ahead = these_values,
                                 .asks = chunk.first == 0,
+                                .lines = task->heads > 1 ? lines : NULL,
                                 .count = count,
                                 .words = words ? space->query_words + from : NULL,
                                 .words_width = space->width,
@@ -145,9 +172,17 @@ ATTN_SMALL_STEP void attend_block(const decode_task_t *task, const scratch_t *sp
 
 /* ---- splits of keys ------------------------------------------------------------------------------- */
 
+static void end_rows(const decode_task_t *task, const scratch_t *space,
+                     decode_partial_t *partials) {
+    for (int64_t r = 0; r < task->count; r++) {
+        partials[r].max = space->rows[r].max;
+        partials[r].sum = vf_reduce_add(vf_load(space->rows[r].sums));
+    }
+}
+
 /* In this one loop over all that is seen, compilers can make a version for one row. */
-ATTN_SMALL_STEP void attend(const decode_task_t *task, decode_partial_t *partials, float *out,
-                            void *scratch_memory) {
+static void attend_head(const decode_task_t *task, decode_partial_t *partials, float *out,
+                        void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     const scratch_t space = lay_out(task->head->problem, &arena);
     const attn_run_t *runs = task->runs;
@@ -163,10 +198,80 @@ ATTN_SMALL_STEP void attend(const decode_task_t *task, decode_partial_t *partial
                 attend_block(task, &space, out, base, tile_min(block, span.last - base));
         }
     }
-    for (int64_t r = 0; r < task->count; r++) {
-        partials[r].max = space.rows[r].max;
-        partials[r].sum = vf_reduce_add(vf_load(space.rows[r].sums));
+    end_rows(task, &space, partials);
+}
+
+/* One of a task's heads, with its rows' part of the scratch. */
+typedef struct member {
+    attn_head_t head;
+    decode_task_t task;
+    scratch_t space;
+} member_t;
+
+static void member_of(const decode_task_t *task, const scratch_t *space, int64_t number,
+                      member_t *member) {
+    const int64_t before = number * task->count;
+    *member = (member_t){.head = *task->head, .task = *task, .space = *space};
+    member->head.kv_head += number;
+    member->task.head = &member->head;
+    member->task.number = number;
+    member->space.rows += before;
+    member->space.queries += before * space->width;
+    if (space->query_words) member->space.query_words += before * space->width;
+    if (space->query_scales) member->space.query_scales += before;
+}
+
+/* Let the rows of all heads see a part of a run; returns what any of them sees. */
+static attn_range_t show_all(const decode_task_t *task, const scratch_t *space,
+                             const attn_run_t *part, int64_t by) {
+    attn_range_t span = {INT64_MAX, 0};
+    for (int64_t h = 0; h < task->heads; h++) {
+        member_t member;
+        member_of(task, space, h, &member);
+        const attn_range_t seen = show(&member.task, &member.space, part, by);
+        span.first = tile_min(span.first, seen.first);
+        span.last = tile_max(span.last, seen.last);
     }
+    return span;
+}
+
+/* Heads take turns with each block of keys: memory in which they stand side by side is read in its order. */
+static void attend_heads(const decode_task_t *task, decode_partial_t *partials, float *out,
+                         void *scratch_memory) {
+    attn_arena_t arena = {.base = scratch_memory};
+    const scratch_t space = lay_out(task->head->problem, &arena);
+    const int64_t block = block_of(task), step = task->step * space.out_stride;
+    member_t member;
+    for (int64_t h = 0; h < task->heads; h++) {
+        member_of(task, &space, h, &member);
+        clear(out + h * step, task->count * space.out_stride);
+        begin_rows(&member.task, &member.space);
+    }
+    for (int64_t i = 0, by; i < task->run_count; i++) {
+        attn_run_t part = {.last = task->runs[i].first};
+        while (part.last < task->runs[i].last) {
+            part = part_of(task->pattern, &task->runs[i], part.last, &by);
+            const attn_range_t span = show_all(task, &space, &part, by);
+            for (int64_t base = span.first; base < span.last; base += block)
+                for (int64_t h = 0; h < task->heads; h++) {
+                    member_of(task, &space, h, &member);
+                    attend_block(&member.task, &member.space, out + h * step, base,
+                                 tile_min(block, span.last - base));
+                }
+        }
+    }
+    for (int64_t h = 0; h < task->heads; h++) {
+        member_of(task, &space, h, &member);
+        end_rows(&member.task, &member.space, partials + h * task->step);
+    }
+}
+
+ATTN_SMALL_STEP void attend(const decode_task_t *task, decode_partial_t *partials, float *out,
+                            void *scratch_memory) {
+    if (ATTN_COMPACT || task->heads == 1)
+        attend_head(task, partials, out, scratch_memory);
+    else
+        attend_heads(task, partials, out, scratch_memory);
 }
 
 /* Sums of splits add up once they are worth the same: times 4^(M_split - M). */

@@ -79,6 +79,10 @@ ATTN_INLINE void decode_ask_(const decode_dots_t *dots, int64_t group, int64_t a
                              const char *const *key, uintptr_t ahead) {
     const int64_t last = dots->asks ? tile_min(DECODE_KEYS, (group + 1) * asked) : 0;
     for (int64_t i = group * asked; i < last; i++) {
+        if (dots->lines) {
+            decode_fetch_next_(dots->lines);
+            continue;
+        }
         decode_fetch_on_(key[i], ahead, dots->keys.size);
         decode_fetch_(&dots->ahead, j + i);
     }

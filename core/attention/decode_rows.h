@@ -95,6 +95,27 @@ ATTN_INLINE void decode_fetch_(const decode_rows_t *rows, int64_t row) {
     decode_fetch_on_(rows->data, (uintptr_t)row * (uintptr_t)rows->stride, rows->size);
 }
 
+/* Rows of heads that stand side by side, token by token, of which one after the other is asked for. */
+typedef struct decode_line {
+    uintptr_t at;        /* the next */
+    int64_t size;        /* of a row, in bytes */
+    int64_t head;        /* whose row it is, */
+    int64_t heads;       /* of how many */
+    uintptr_t heads_on;  /* bytes to the next head's row */
+    uintptr_t tokens_on; /* from behind the last head's row to the next token's first */
+} decode_line_t;
+
+/* Ask for the next row of each. Not inlined: loops that have no lines are not to be shaped by it. */
+static __attribute__((noinline, unused)) void decode_fetch_next_(decode_line_t lines[2]) {
+    for (decode_line_t *line = lines; line < lines + 2; line++) {
+        vf_prefetch_bytes(line->at, line->size);
+        line->at += line->heads_on;
+        if (++line->head < line->heads) continue;
+        line->head = 0;
+        line->at += line->tokens_on;
+    }
+}
+
 /* ---- products ----------------------------------------------------------------------------------- */
 
 /* What a product works on. `ahead`: rows that will be read next, for several rows of query asked for row by row where
@@ -104,7 +125,8 @@ typedef struct decode_dots {
     const float *query;       /* [rows][width] */
     decode_rows_t keys, ahead;
     int asks;
-    int64_t count; /* keys */
+    decode_line_t *lines; /* [2], of keys and values, which are asked for instead; or NULL */
+    int64_t count;        /* keys */
     /* The query once more (decode_i8.h), [rows][words_width], for keys in i8; or NULL. */
     const uint16_t *words;
     int64_t words_width;

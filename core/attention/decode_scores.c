@@ -52,7 +52,7 @@ static void score(const flash_plan_t *plan, const attn_head_t *head, int64_t fir
     const int weights = stage == ATTN_SCORES_WEIGHTS, masked = stage == ATTN_SCORES_MASKED;
     const attn_run_t whole = {.last = keys};
     decode_task_t task = {
-        .head = head, .first = first, .count = count, .runs = &whole, .run_count = 1};
+        .head = head, .heads = 1, .first = first, .count = count, .runs = &whole, .run_count = 1};
     if (weights || masked) fill(rows, count, keys, -INFINITY);
     if (plan->pattern && (weights || masked))
         score_pattern(plan, &task, stage, rows, scratch);

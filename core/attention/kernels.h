@@ -46,13 +46,16 @@ enum {
     DECODE_RUNS = 64
 };
 
-/* A task: rows [first, first + count) of a head over the runs of a split. */
+/* A task: rows [first, first + count) of a key/value head, or of several that stand side by side, over the runs of a
+ * split: DECODE_ROWS rows at most. */
 typedef struct decode_task {
-    const attn_head_t *head;
+    const attn_head_t *head;       /* the first */
     const attn_pattern_t *pattern; /* NULL: all keys */
+    int64_t heads, number;         /* how many, and which of them `head` is: 0 for the driver */
     int64_t first, count;
     const attn_run_t *runs;
     int64_t run_count;
+    int64_t step; /* rows of partial results from a head's first to the next's */
 } decode_task_t;
 
 /* Maximum and sum of a row over one split of keys; owned by the plan's workspace. */
