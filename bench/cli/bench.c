@@ -6,7 +6,6 @@
 #include "cli/gradients.h"
 #include "cli/host.h"
 #include "cli/inputs.h"
-#include "cli/meant.h"
 #include "cli/pieces.h"
 #include "cli/stream.h"
 #include "cli/table.h"
@@ -51,7 +50,6 @@ enum { COLUMNS = sizeof columns / sizeof columns[0], CHECKED_ROWS = 64, COUNTED_
 
 /* Sizes in the order in which rows are measured, the last one changing first. */
 enum { SIZE_BATCH, SIZE_HEADS, SIZE_N, SIZE_PAST, SIZE_M, SIZE_D, SIZE_DV, SIZE_KV_HEADS, SIZES };
-enum { DTYPES = 4 };
 
 typedef struct bench {
     settings_t settings; /* its threads: those of the context in use */
@@ -60,7 +58,7 @@ typedef struct bench {
     option_texts_t backends;
     option_integers_t sizes[SIZES], threads;
     const char *dtype; /* of keys and values, a list */
-    attn_dtype_t dtypes[DTYPES];
+    attn_dtype_t dtypes[DRAW_DTYPES];
     int dtype_count;
     int backward, stream, kernels, calibrate;
     double seconds; /* per row */
@@ -426,35 +424,6 @@ static int check_files(const bench_t *bench) {
     return CLI_OK;
 }
 
-static int unknown_dtype(const char *word, size_t length) {
-    meant_t meant = meant_begin(word, length);
-    char advice[MEANT_TEXT];
-    static const char *const names[] = {"f32", "f16", "bf16", "i8"};
-    for (int i = 0; i < DTYPES; i++) meant_try(&meant, names[i]);
-    return cli_complain(CLI_USAGE, "--dtype: '%.*s' is none of f32, f16, bf16 and i8%s",
-                        (int)length, word, meant_advice(&meant, "", NULL, advice));
-}
-
-/* The types between commas; f32 without --dtype. */
-static int read_dtypes(bench_t *bench) {
-    bench->dtypes[bench->dtype_count++] = ATTN_F32;
-    if (!bench->dtype) return CLI_OK;
-    bench->dtype_count = 0;
-    for (const char *item = bench->dtype;; item++) {
-        char word[OPTION_WORD];
-        const attn_dtype_t dtype =
-            option_item(item, word) ? draw_dtype(word) : (attn_dtype_t)ATTN_DTYPE_NONE;
-        const int length = (int)strcspn(item, ",");
-        if (dtype == ATTN_DTYPE_NONE) return unknown_dtype(item, (size_t)length);
-        for (int i = 0; i < bench->dtype_count; i++)
-            if (bench->dtypes[i] == dtype)
-                return cli_complain(CLI_USAGE, "--dtype: %s is given twice", word);
-        bench->dtypes[bench->dtype_count++] = dtype;
-        item += length;
-        if (!*item) return CLI_OK;
-    }
-}
-
 /* Scales of random keys and values are made with these. */
 static int check_scales(const bench_t *bench) {
     static const uint32_t scales[] = {ATTN_ARRAY_KEY_SCALES, ATTN_ARRAY_VALUE_SCALES};
@@ -492,7 +461,8 @@ static int execute(bench_t *bench) {
     int status = format_choose(&bench->formats, &bench->format);
     if (!status) status = check_alone(bench);
     if (!status) status = check_files(bench);
-    if (!status) status = read_dtypes(bench);
+    if (!status)
+        status = draw_read_dtypes(bench->dtype, "--dtype", bench->dtypes, &bench->dtype_count);
     if (!status) status = check_ways(bench);
     choose_corner(bench);
     if (!status && bench->kernels)

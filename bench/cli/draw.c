@@ -1,6 +1,10 @@
 /* cli/draw.c: see draw.h. */
 #include "cli/draw.h"
 
+#include "cli/cli.h"
+#include "cli/meant.h"
+#include "cli/options.h"
+
 #include "attn/random.h"
 
 #include <string.h>
@@ -49,9 +53,38 @@ int draw_round(array_t *array, attn_dtype_t dtype, array_t *scales) {
     return 1;
 }
 
-attn_dtype_t draw_dtype(const char *name) {
-    static const attn_dtype_t dtypes[] = {ATTN_F32, ATTN_F16, ATTN_BF16, ATTN_I8};
-    for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
-        if (strcmp(attn_dtype_name(dtypes[i]), name) == 0) return dtypes[i];
+/* ---- names of element types ------------------------------------------------------------------ */
+
+static const attn_dtype_t drawn[DRAW_DTYPES] = {ATTN_F32, ATTN_F16, ATTN_BF16, ATTN_I8};
+
+static attn_dtype_t named(const char *name) {
+    for (int i = 0; i < DRAW_DTYPES; i++)
+        if (strcmp(attn_dtype_name(drawn[i]), name) == 0) return drawn[i];
     return ATTN_DTYPE_NONE;
+}
+
+static int unknown(const char *option, const char *word, size_t length) {
+    meant_t meant = meant_begin(word, length);
+    char advice[MEANT_TEXT];
+    for (int i = 0; i < DRAW_DTYPES; i++) meant_try(&meant, attn_dtype_name(drawn[i]));
+    return cli_complain(CLI_USAGE, "%s: '%.*s' is none of f32, f16, bf16 and i8%s", option,
+                        (int)length, word, meant_advice(&meant, "", NULL, advice));
+}
+
+int draw_read_dtypes(const char *list, const char *option, attn_dtype_t dtypes[DRAW_DTYPES],
+                     int *count) {
+    *count = 0;
+    for (const char *item = list ? list : "f32";; item++) {
+        char word[OPTION_WORD];
+        const size_t length = strcspn(item, ",");
+        const attn_dtype_t dtype =
+            option_item(item, word) ? named(word) : (attn_dtype_t)ATTN_DTYPE_NONE;
+        if (dtype == ATTN_DTYPE_NONE) return unknown(option, item, length);
+        for (int i = 0; i < *count; i++)
+            if (dtypes[i] == dtype)
+                return cli_complain(CLI_USAGE, "%s: %s is given twice", option, word);
+        dtypes[(*count)++] = dtype;
+        item += length;
+        if (!*item) return CLI_OK;
+    }
 }

@@ -18,7 +18,13 @@ int draw_normal(array_t *array, uint64_t stream, const int64_t shape[4]);
  */
 int draw_round(array_t *array, attn_dtype_t dtype, array_t *scales);
 
-/** The element types that keys and values are drawn in, by name: f32, f16, bf16, i8; ATTN_DTYPE_NONE for any other. */
-attn_dtype_t draw_dtype(const char *name);
+enum { DRAW_DTYPES = 4 };
+
+/**
+ * The element types of keys and values that a list names: f32, f16, bf16, i8, each at most once; f32 where it is NULL.
+ * An exit status; complaints name the `option`.
+ */
+int draw_read_dtypes(const char *list, const char *option, attn_dtype_t dtypes[DRAW_DTYPES],
+                     int *count);
 
 #endif
