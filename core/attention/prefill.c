@@ -267,7 +267,7 @@ static void take_head(const run_t *run, slot_t *slot, int64_t number) {
     slot->seen = seen_panels(run, &head->head);
     for (int s = 0; s < segment_count(run->plan); s++) choose_values(run->plan, slot, s);
     head->pass = run->pass;
-    if (has_lists(run->plan))
+    if (!ATTN_SMALL && has_lists(run->plan)) /* else there is no such segment */
         head->segments[FLASH_GATHERED].map =
             head->pattern->list(head->pattern, &head->head, run->pass);
 }
