@@ -201,7 +201,7 @@ export interface InputArrays extends OwnInputArrays {
     mask?: MaskArray | Shaped<MaskArray> | null | undefined;
     /** How many keys of each batch count, from 0 to `keys`. */
     kvLengths?: IntegerArray | Shaped<IntegerArray> | null | undefined;
-    /** For each head a logit more in the sum of weights, without a value. */
+    /** For each head a logit more in the sum of weights, without a value; -Infinity: none. */
     sinks?: Floats | null | undefined;
     /** ALiBi's slope of each head. */
     slopes?: Floats | null | undefined;

@@ -65,7 +65,7 @@ export interface QueryOptions<Out = unknown> extends OwnInputArrays, OwnOutputAr
     out?: Out | null | undefined;
     /** Of query and out; "bhnd" by default. */
     layout?: Layout | null | undefined;
-    /** For each head a logit more in the sum of weights, without a value. */
+    /** For each head a logit more in the sum of weights, without a value; -Infinity: none. */
     sinks?: Floats | null | undefined;
     /** ALiBi's slope of each head. */
     slopes?: Floats | null | undefined;
