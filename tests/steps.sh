@@ -110,12 +110,14 @@ step_native() {
     publish_attn
 }
 
-# Everything by clang, with the sanitizers of addresses and of undefined behaviour.
+# Everything by clang, with the sanitizers of addresses and of undefined behaviour; and the small build, which has code
+# of its own.
 step_sanitize() {
     local options=(--exclude-regex '^(sketching_scores|reasoning_|labs_(separation_)?figures|(labs|nn)_.*\.(scalar|avx512)$|cli\.(lab|sketch_readme))')
     ! takes_all || options=()
     share 0.05 0.1
     test_preset sanitize "${options[@]}"
+    test_preset small
 }
 
 # What clang makes of the kernels.
@@ -163,8 +165,7 @@ step_wasi() {
 
 step_wasm() {
     local preset
-    for preset in wasm wasm-relaxed wasm-scalar wasm-threads wasm-softmax \
-        wasm-gradients wasm-gradients-relaxed wasi; do
+    for preset in wasm wasm-relaxed wasm-scalar wasm-threads wasm-softmax wasi; do
         build_preset "$preset"
     done
     npm_script wasm build

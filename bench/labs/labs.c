@@ -21,8 +21,8 @@ static const lab_t *const LABS[] = {
 #if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR && ATTN_HAS_SPARSE && ATTN_HAS_SKETCH
     &lab_complexity,
 #endif
-#if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR && ATTN_HAS_SPARSE && ATTN_GRADIENTS
-    &lab_reasoning,
+#if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR && ATTN_HAS_SPARSE && !defined(__EMSCRIPTEN__)
+    &lab_reasoning, /* takes hours: the command line's alone */
 #endif
     NULL,
 };

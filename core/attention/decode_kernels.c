@@ -66,7 +66,7 @@ ATTN_SMALL_STEP void add_values(const decode_task_t *task, chunk_t chunk, const 
     const attn_head_t *head = task->head;
     const int64_t rows = chunk.count, block = block_of(task);
     const int words = in_words(head, values, head->problem->value_dim);
-    decode_sums_t sums = {.columns = decode_columns(head->problem->value_dim),
+    decode_sums_t sums = {.columns = head->problem->value_dim,
                           .out_stride = space->out_stride,
                           .part = space->part,
                           .weights_stride = block,
@@ -137,7 +137,7 @@ ATTN_SMALL_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, cons
         lines[1] = line_of(task, &io->value, &values, base, count);
     }
     const decode_dots_t dots = {.rows = chunk.count,
-                                .dim = decode_columns(problem->dim),
+                                .dim = problem->dim,
                                 .width = space->width,
                                 .query = space->queries + from,
                                 .keys = keys,
@@ -157,7 +157,7 @@ ATTN_SMALL_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, cons
         rescale[r] = decode_weigh(row, scores, base, count, &key_scales);
         decode_scale(scores, &value_scales, tile_max(0, row->first - base),
                      tile_min(count, row->last - base));
-        if (ATTN_QUANTISED && head->integers) weights_to_words(task, space, scores, r, count);
+        if (head->integers) weights_to_words(task, space, scores, r, count);
     }
     add_values(task, chunk, space, &values, &later_keys, rescale, out, base, count);
 }
@@ -268,7 +268,7 @@ static void attend_heads(const decode_task_t *task, decode_partial_t *partials, 
 
 ATTN_SMALL_STEP void attend(const decode_task_t *task, decode_partial_t *partials, float *out,
                             void *scratch_memory) {
-    if (ATTN_COMPACT || task->heads == 1)
+    if (!DECODE_HAS_HEADS || task->heads == 1)
         attend_head(task, partials, out, scratch_memory);
     else
         attend_heads(task, partials, out, scratch_memory);

@@ -18,7 +18,7 @@ static decode_rows_t rows_of(const attn_head_t *head, const attn_tensor_t *tenso
                              int64_t count, int64_t columns, float *copy) {
     const int64_t size = attn_dtype_size(tensor->dtype);
     const char *data = flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, first));
-    if (in_place(tensor, columns))
+    if (in_place(tensor))
         return (decode_rows_t){data, tensor->stride[2] * size, columns * size, tensor->dtype};
     const int64_t width = tile_round_up(columns, VF_LANES), row = width * (int64_t)sizeof *copy;
     clear(copy, count * width);
@@ -30,14 +30,12 @@ static decode_rows_t rows_of(const attn_head_t *head, const attn_tensor_t *tenso
 
 /* Whether `columns` of them are multiplied as integers; else as floats, which are the same numbers. */
 static int in_words(const attn_head_t *head, const decode_rows_t *rows, int64_t columns) {
-    return ATTN_QUANTISED && head->integers && rows->dtype == ATTN_I8 &&
-           columns % DECODE_BYTES == 0;
+    return head->integers && rows->dtype == ATTN_I8 && columns % DECODE_BYTES == 0;
 }
 
 /* The rows behind the next `count`, to be asked for: none where they are copied. */
 static decode_rows_t rows_behind(const decode_rows_t *rows, int64_t count, const float *copy) {
     decode_rows_t behind = *rows;
-    if (ATTN_COMPACT) return behind; /* builds that ask for nothing */
     if (rows->data == (const char *)copy) behind.size = behind.stride = 0;
     behind.data =
         (const char *)((uintptr_t)rows->data + (uintptr_t)count * (uintptr_t)rows->stride);

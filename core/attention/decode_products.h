@@ -138,7 +138,7 @@ ATTN_INLINE void decode_dots_in_words_(const decode_dots_t *dots) {
 
 /** scores[r*scores_stride + j] = query row r . key j. */
 ATTN_STEP void decode_dots(const decode_dots_t *dots) {
-    switch (decode_dtype(&dots->keys)) {
+    switch (dots->keys.dtype) {
     case ATTN_F16:
         decode_dots_of_(ATTN_F16, 0, dots);
         return;
@@ -146,7 +146,7 @@ ATTN_STEP void decode_dots(const decode_dots_t *dots) {
         decode_dots_of_(ATTN_BF16, 0, dots);
         return;
     case ATTN_I8:
-        if (ATTN_QUANTISED && dots->words)
+        if (dots->words)
             decode_dots_in_words_(dots);
         else
             decode_dots_of_(ATTN_I8, 0, dots);
@@ -283,17 +283,17 @@ ATTN_INLINE void decode_sums_rows_(int rows, int most, attn_dtype_t dtype,
 }
 
 ATTN_INLINE void decode_sums_of_(attn_dtype_t dtype, const decode_sums_t *work) {
-    if (ATTN_QUANTISED && dtype == ATTN_I8 && work->words && DECODE_GROUP == 4 && work->rows == 4)
+    if (dtype == ATTN_I8 && work->words && DECODE_GROUP == 4 && work->rows == 4)
         decode_sums_in_words_(4, 2, work);
-    else if (ATTN_QUANTISED && dtype == ATTN_I8 && work->words && work->rows == 2)
+    else if (dtype == ATTN_I8 && work->words && work->rows == 2)
         decode_sums_in_words_(2, 2, work);
-    else if (ATTN_QUANTISED && dtype == ATTN_I8 && work->words)
+    else if (dtype == ATTN_I8 && work->words)
         decode_row_in_words_(work);
     else if (DECODE_GROUP == 4 && work->rows == 4)
         decode_sums_rows_(4, DECODE_VECTORS_4, dtype, work);
     else if (work->rows == 2)
         decode_sums_rows_(2, DECODE_VECTORS_2, dtype, work);
-    else if (ATTN_COMPACT || work->columns > DECODE_VECTORS_1 * VF_LANES)
+    else if (work->columns > DECODE_VECTORS_1 * VF_LANES)
         decode_wide_(dtype, work);
     else
         decode_sums_rows_(1, DECODE_VECTORS_1, dtype, work);
@@ -302,7 +302,7 @@ ATTN_INLINE void decode_sums_of_(attn_dtype_t dtype, const decode_sums_t *work) 
 /** Whether the values first <= j < last are all finite. */
 ATTN_SMALL_STEP int decode_all_finite(const decode_rows_t *values, int64_t first, int64_t last,
                                       int64_t columns) {
-    const attn_dtype_t dtype = decode_dtype(values);
+    const attn_dtype_t dtype = values->dtype;
     if (dtype == ATTN_I8) return 1;
     vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
     for (int64_t j = first; j < last; j++)
@@ -316,7 +316,7 @@ ATTN_SMALL_STEP int decode_all_finite(const decode_rows_t *values, int64_t first
 
 /** decode_sums() for one row, leaving out values whose weight is zero: 0 * NaN would be NaN. */
 ATTN_SMALL_STEP void decode_sums_seen(const decode_sums_t *work) {
-    const attn_dtype_t dtype = decode_dtype(&work->values);
+    const attn_dtype_t dtype = work->values.dtype;
     for (int64_t c = 0; c < work->columns; c += VF_LANES) {
         vf sum = vf_mul(vf_set1(work->rescale[0]), vf_load(work->out + c));
         for (int64_t j = work->first; j < work->last; j++) {
@@ -332,7 +332,7 @@ ATTN_SMALL_STEP void decode_sums_seen(const decode_sums_t *work) {
 /** out[r][c] = rescale[r]*out[r][c] + sum_j weights[r][j] * values[j][c]; rows: 1, 2 or
  *  DECODE_GROUP. */
 ATTN_STEP void decode_sums(const decode_sums_t *work) {
-    switch (decode_dtype(&work->values)) {
+    switch (work->values.dtype) {
     case ATTN_F16:
         decode_sums_of_(ATTN_F16, work);
         return;

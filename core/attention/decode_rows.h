@@ -42,16 +42,6 @@ typedef struct decode_rows {
     attn_dtype_t dtype;
 } decode_rows_t;
 
-/* The element type of rows. A build that is to be small reads f32 alone: callers widen the others. */
-ATTN_INLINE attn_dtype_t decode_dtype(const decode_rows_t *rows) {
-    return ATTN_COMPACT ? ATTN_F32 : rows->dtype;
-}
-
-/* How many of a row's columns are read: whole vectors in such a build, whose callers have zeros behind. */
-ATTN_INLINE int64_t decode_columns(int64_t columns) {
-    return ATTN_COMPACT ? tile_round_up(columns, VF_LANES) : columns;
-}
-
 /* Element `at` of a row and those behind it as f32. `dtype` is a constant. */
 ATTN_INLINE vf decode_load_(attn_dtype_t dtype, const char *row, int64_t at) {
     if (dtype == ATTN_F16) return vf_load_f16((const uint16_t *)(const void *)row + at);
@@ -62,7 +52,7 @@ ATTN_INLINE vf decode_load_(attn_dtype_t dtype, const char *row, int64_t at) {
 
 /* Only the next `count` elements, which may be fewer than a vector has. */
 ATTN_INLINE vf decode_load_first_(attn_dtype_t dtype, const char *row, int64_t at, int64_t count) {
-    if (ATTN_COMPACT || count >= VF_LANES) return decode_load_(dtype, row, at);
+    if (count >= VF_LANES) return decode_load_(dtype, row, at);
     if (dtype == ATTN_F32) return vf_load_first((const float *)(const void *)row + at, count);
     char lanes[VF_LANES * sizeof(float)] = {0};
     const int64_t size = attn_dtype_size(dtype);

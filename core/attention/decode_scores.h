@@ -43,7 +43,7 @@ ATTN_SMALL_STEP void score_chunk(const decode_task_t *task, chunk_t chunk, const
     const decode_scales_t scales = scales_of(head, &head->io->key_scales, base);
     const int words = in_words(head, &keys, dim);
     const decode_dots_t dots = {.rows = chunk.count,
-                                .dim = decode_columns(dim),
+                                .dim = dim,
                                 .width = space->width,
                                 .query = space->queries + from,
                                 .keys = keys,

@@ -41,7 +41,7 @@ static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
     space.keys = attn_arena_take(arena, space.width, MOST * sizeof(float));
     space.values = attn_arena_take(arena, space.out_stride, MOST * sizeof(float));
     space.part = attn_arena_take(arena, space.out_stride, sizeof(float));
-    if (!ATTN_QUANTISED || problem->kv_dtype != ATTN_I8) return space;
+    if (problem->kv_dtype != ATTN_I8) return space;
     space.query_words = attn_arena_take(arena, space.width, DECODE_ROWS * sizeof(uint16_t));
     space.query_scales = attn_arena_take(arena, DECODE_ROWS, sizeof(float));
     space.words = attn_arena_take(arena, tile_max(CHUNK_ROWS * (MOST + 2), DECODE_SPLIT + 2),
@@ -52,19 +52,14 @@ static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
 
 static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_out(problem, arena); }
 
-/* Whether rows are read where they are: not when their elements are apart, or as decode_load_first_()
- * and decode_dtype() leave them to us. */
-static int in_place(const attn_tensor_t *tensor, int64_t columns) {
-    return tensor->stride[3] == 1 &&
-           (!ATTN_COMPACT || (tensor->dtype == ATTN_F32 && columns % VF_LANES == 0));
-}
+/* Whether rows are read where they are: not when their elements are apart. */
+static int in_place(const attn_tensor_t *tensor) { return tensor->stride[3] == 1; }
 
 /* Keys at a time. (gcc makes a version of attend() for one row of what follows from this.) */
 static int64_t block_of(const decode_task_t *task) {
     const attn_head_t *head = task->head;
     const attn_problem_t *problem = head->problem;
-    const int copied =
-        !in_place(&head->io->key, problem->dim) || !in_place(&head->io->value, problem->value_dim);
+    const int copied = !in_place(&head->io->key) || !in_place(&head->io->value);
     if (task->count == 1 && !copied) return DECODE_SPLIT;
     const int64_t keys = BLOCK_BYTES / (problem->dim * attn_dtype_size(problem->kv_dtype));
     return tile_min(MOST, tile_max(FEWEST, keys / FEWEST * FEWEST));
@@ -99,7 +94,7 @@ ATTN_SMALL_STEP void begin_rows(const decode_task_t *task, const scratch_t *spac
         decode_row_begin(row);
         flash_read_query(head, place_of(task, r), space->queries + r * space->width,
                          head->scale * ATTN_LOG4_E);
-        if (ATTN_QUANTISED && head->integers)
+        if (head->integers)
             space->query_scales[r] =
                 decode_to_words(space->queries + r * space->width, space->width,
                                 decode_level(problem->dim), space->query_words + r * space->width);

@@ -28,7 +28,7 @@ static int count_workspace(const flash_plan_t *plan, uint64_t *size) {
         attn_decode_workspace(plan, &run);
     else
         attn_prefill_workspace(plan, &run);
-    if (ATTN_GRADIENTS && plan->problem.backward) attn_backward_workspace(plan, &gradients);
+    if (!ATTN_SMALL && plan->problem.backward) attn_backward_workspace(plan, &gradients);
     *size = run.used > gradients.used ? run.used : gradients.used;
     return !run.overflow && !gradients.overflow;
 }
@@ -42,12 +42,12 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                               const attn_pattern_t *pattern, const flash_kernels_t *kernels,
                               attn_backend_plan_t **result, attn_error_t *error) {
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "%s: no memory for the plan", id);
-    if (ATTN_GRADIENTS && problem->backward && problem->kv_dtype == ATTN_I8) {
+    if (!ATTN_SMALL && problem->backward && problem->kv_dtype == ATTN_I8) {
         attn_host_release(host, plan);
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "%s: keys and values in i8 have no gradients", id);
     }
-    const int quantised = ATTN_QUANTISED && kernels && kernels->panel_bytes;
+    const int quantised = !ATTN_SMALL && kernels && kernels->panel_bytes;
     const int few = !ATTN_SMALL && (quantised || !kernels) && attn_decode_fits(problem, pattern);
     const int bytes = quantised && few && problem->kv_dtype == ATTN_I8;
     const int others = kernels && !few && (!quantised || attn_quantised_fits(problem));

@@ -47,7 +47,7 @@ static int64_t values_stride(const attn_problem_t *problem) {
 
 /* Whether panels have values in them. */
 static int has_values(const flash_plan_t *plan) {
-    return ATTN_QUANTISED && plan->kernels->panel_bytes != NULL;
+    return !ATTN_SMALL && plan->kernels->panel_bytes != NULL;
 }
 
 static uint64_t panel_size(const flash_plan_t *plan) {
@@ -238,7 +238,7 @@ static attn_range_t seen_panels(const run_t *run, const attn_head_t *head) {
     const attn_pattern_t *pattern = run->plan->pattern;
     const attn_io_t *io = run->io;
     const int64_t panel = run->plan->kernels->panel;
-    const int is_read = ATTN_COMPACT || !pattern || pattern->in_place || io->scores.data ||
+    const int is_read = ATTN_SMALL || !pattern || pattern->in_place || io->scores.data ||
                         !io->value.data; /* weights alone */
     if (!is_read) return (attn_range_t){0, 0};
     if (io->scores.data) return (attn_range_t){0, panel_count(run->plan, FLASH_ALL)};

@@ -13,13 +13,7 @@ target_compile_options(
   attn_options
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
             ${ATTN_IEEE_FLAGS} $<$<BOOL:${ATTN_WERROR}>:-Werror>)
-target_compile_definitions(attn_options INTERFACE ATTN_COMPACT=$<BOOL:${ATTN_COMPACT}>
-                                                  ATTN_SMALL=$<BOOL:${ATTN_SMALL}>
-                                                  ATTN_GRADIENTS=$<BOOL:${ATTN_GRADIENTS}>
-                                                  ATTN_SKETCH_CSR=$<BOOL:${ATTN_SKETCH_CSR}>
-                                                  ATTN_SKETCH_FACTORS=$<BOOL:${ATTN_SKETCH_FACTORS}>
-                                                  ATTN_LSH=$<BOOL:${ATTN_LSH}>
-                                                  ATTN_QUANTISED=$<BOOL:${ATTN_QUANTISED}>
+target_compile_definitions(attn_options INTERFACE ATTN_SMALL=$<BOOL:${ATTN_SMALL}>
                                                   ATTN_EMULATE_AVX512=$<BOOL:${ATTN_EMULATE_AVX512}>)
 # Names of sources, in assertions and in what is built for debugging, begin at the top of the sources: nothing that is
 # built tells where. Only what coverage and clang's sanitizers say has the whole names. Also for targets without

@@ -62,10 +62,10 @@ elseif(ATTN_EMULATE_AVX512 AND NOT EXISTS ${ATTN_SIMDE_INCLUDE}/simde/x86/avx512
   message(FATAL_ERROR "ATTN_EMULATE_AVX512 needs SIMDe: -DATTN_SIMDE_INCLUDE=FOLDER, the one with simde/x86/avx512.h")
 endif()
 
-# attn_add_kernels(<target> <file.c> [DOTS]): add the file to the target, once for each tier; DOTS: also for
-# those that add integer dot products.
+# attn_add_kernels(<target> <file.c> [DOTS] [SMALL]): add the file to the target, once for each tier; DOTS: also for
+# those that add integer dot products; SMALL: in a module small rather than fast.
 function(attn_add_kernels target file)
-  cmake_parse_arguments(KERNELS "DOTS" "" "" ${ARGN})
+  cmake_parse_arguments(KERNELS "DOTS;SMALL" "" "" ${ARGN})
   set(tiers ${ATTN_TIERS})
   if(KERNELS_DOTS)
     set(tiers ${ATTN_DOT_TIERS})
@@ -81,7 +81,7 @@ function(attn_add_kernels target file)
       target_link_libraries(${object} PRIVATE attn_options)
     else() # with an installed copy
       target_compile_options(${object} PRIVATE ${ATTN_IEEE_FLAGS})
-      target_compile_definitions(${object} PRIVATE ATTN_SMALL=0 ATTN_COMPACT=0)
+      target_compile_definitions(${object} PRIVATE ATTN_SMALL=0)
       if(ATTN_SIMDE_INCLUDE)
         target_include_directories(${object} SYSTEM PRIVATE ${ATTN_SIMDE_INCLUDE})
       endif()
@@ -113,10 +113,12 @@ function(attn_add_kernels target file)
       # What is emulated is slow at any level, and takes minutes to optimise.
       # In modules -O3 is worth its download to the tiles of core/attention alone (a tenth of their time), and to those
       # of sparse, which the linker then takes for the same.
-      if(ATTN_SMALL)
+      if(ATTN_SMALL AND ATTN_WASM)
         set(level -Oz)
       elseif(ATTN_EMULATE_AVX512)
         set(level -O1)
+      elseif(ATTN_WASM AND KERNELS_SMALL)
+        set(level -Os)
       elseif(ATTN_WASM AND NOT folder MATCHES "^(attention|sparse)$")
         set(level -O2)
       else()
@@ -147,9 +149,9 @@ function(attn_add_kernels target file)
   target_include_directories(${target} PRIVATE $<BUILD_INTERFACE:${ATTN_SIMD_FOLDER}>) # simd/tiers.h: its tables
 endfunction()
 
-# attn_add_plugin(<name> SOURCES <files> [KERNELS <files>]): a plugin built into the library.
+# attn_add_plugin(<name> SOURCES <files> [KERNELS <files>] [SMALL_KERNELS <files>]): a plugin built into the library.
 function(attn_add_plugin name)
-  cmake_parse_arguments(PLUGIN "" "" "SOURCES;KERNELS" ${ARGN})
+  cmake_parse_arguments(PLUGIN "" "" "SOURCES;KERNELS;SMALL_KERNELS" ${ARGN})
   set(target attn_plugin_${name})
   add_library(${target} OBJECT ${PLUGIN_SOURCES})
   target_link_libraries(${target} PRIVATE attn_options attn_headers)
@@ -160,6 +162,9 @@ function(attn_add_plugin name)
   target_sources(attn PRIVATE $<TARGET_OBJECTS:${target}>)
   foreach(file IN LISTS PLUGIN_KERNELS)
     attn_add_kernels(attn ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  endforeach()
+  foreach(file IN LISTS PLUGIN_SMALL_KERNELS)
+    attn_add_kernels(attn ${CMAKE_CURRENT_SOURCE_DIR}/${file} SMALL)
   endforeach()
 endfunction()
 

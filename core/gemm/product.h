@@ -21,10 +21,9 @@ enum { PRODUCT_FETCHES = 1 };
 #endif
 
 enum {
-    /* Vectors, as panels would pad short rows by more; but a module has the code for panels alone. */
-    PRODUCT_WIDTH = ATTN_COMPACT ? PANEL : VF_LANES,
+    PRODUCT_WIDTH = VF_LANES, /* panels would pad short rows by more */
     PRODUCT_LAST_ROWS = 4,
-    PRODUCT_ONE_HEIGHT = ATTN_COMPACT || TILE_ROWS - PRODUCT_LAST_ROWS == 0,
+    PRODUCT_ONE_HEIGHT = TILE_ROWS - PRODUCT_LAST_ROWS == 0,
     /* More rows than these are one tile, not several of four. */
     PRODUCT_FEW_ROWS =
         TILE_ROWS > 2 * PRODUCT_LAST_ROWS ? TILE_ROWS - PRODUCT_LAST_ROWS : PRODUCT_LAST_ROWS,
@@ -75,7 +74,7 @@ ATTN_INLINE void product_fetch_(product_ahead_t *ahead) {
     for (; c + PANEL <= (columns); c += PANEL) {                                                   \
         PRODUCT_ROWS_(tile, TILE_VECTORS, rows, __VA_ARGS__)                                       \
     }                                                                                              \
-    for (; !ATTN_COMPACT && c < (columns); c += VF_LANES) {                                        \
+    for (; c < (columns); c += VF_LANES) {                                                         \
         PRODUCT_ROWS_(tile, 1, rows, __VA_ARGS__)                                                  \
     }
 

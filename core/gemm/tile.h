@@ -15,11 +15,11 @@ enum {
     TILE_ROWS = ATTN_TILE_ROWS,
     PANEL = ATTN_TILE_COLUMNS,
     TILE_VECTORS = PANEL / VF_LANES,
-    /* So many rows, and one vector of columns, have kernels of their own: the edges of what is kept. A module has
-     * the code for whole tiles alone. */
+    /* So many rows, and one vector of columns, have kernels of their own: the edges of what is kept. A small
+     * build has the code for whole tiles alone. */
     TILE_FEW_ROWS = 4,
-    TILE_HAS_FEW = !ATTN_COMPACT && TILE_ROWS > 4,
-    TILE_HAS_ONE = !ATTN_COMPACT && PANEL > VF_LANES,
+    TILE_HAS_FEW = !ATTN_SMALL && TILE_ROWS > 4,
+    TILE_HAS_ONE = !ATTN_SMALL && PANEL > VF_LANES,
 };
 #define TILE_STRING_(x) #x
 #define TILE_STRING(x) TILE_STRING_(x)
@@ -52,7 +52,7 @@ ATTN_SHARED_SMALL_STEP void tile_pack(float *panel, int64_t width, int64_t count
         tile_pack_rows_(VF_LANES, panel + j, width, d, source + j * row_stride, row_stride, factor);
     for (; j + 4 <= rows; j += 4)
         tile_pack_rows_(4, panel + j, width, d, source + j * row_stride, row_stride, factor);
-    for (; !ATTN_COMPACT && j + 2 <= rows; j += 2)
+    for (; !ATTN_SMALL && j + 2 <= rows; j += 2)
         tile_pack_rows_(2, panel + j, width, d, source + j * row_stride, row_stride, factor);
     for (; j < count; j++)
         for (int64_t k = 0; k < d; k++)

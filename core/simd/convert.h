@@ -37,7 +37,7 @@ ATTN_SHARED_SMALL_STEP void convert_back(void *to, attn_dtype_t dtype, int64_t s
     int64_t i = 0;
     for (; dtype == ATTN_F32 && stride == 1 && i + VF_LANES <= count; i += VF_LANES)
         vf_store((float *)to + i, vf_mul(vf_set1(factor), vf_load(from + i)));
-    for (; !ATTN_COMPACT && dtype != ATTN_F32 && stride == 1 && i + VF_LANES <= count;
+    for (; !ATTN_SMALL && dtype != ATTN_F32 && stride == 1 && i + VF_LANES <= count;
          i += VF_LANES) {
         if (dtype == ATTN_F16)
             vf_store_f16((uint16_t *)to + i, vf_mul(vf_set1(factor), vf_load(from + i)));

@@ -122,10 +122,6 @@ static attn_status_t refuse_name(const attn_backend_t *backend, const char *name
     attn_param_info_t info = {.struct_size = sizeof info};
     for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++)
         attn_list_name(names, sizeof names, info.name);
-    if (!ATTN_QUANTISED && strcmp(name, "precision") == 0 && strcmp(backend->id, "softmax") == 0)
-        return attn_fail(error, ATTN_ERROR_NOT_FOUND,
-                         "backend 'softmax' has no parameter 'precision' in this build; native "
-                         "builds, libattn/native and libattn/gradients have it");
     return attn_fail(error, ATTN_ERROR_NOT_FOUND, "backend '%.30s' has no parameter '%.30s' (%s%s)",
                      backend->id, name, *names ? "there are " : "none in this build", names);
 }

@@ -138,7 +138,7 @@ static attn_status_t query(attn_backend_stream_t *base, const attn_io_t *given,
     };
     io.workspace = stream->workspace;
     io.workspace_size = stream->plan->workspace_size;
-    if (ATTN_LSH && stream->made.kept) {
+    if (stream->made.kept) {
         const attn_kept_t kept = attn_cache_kept(&stream->cache);
         stream->made.lend(stream->plan, &kept);
     }

@@ -86,9 +86,7 @@ ATTN_STEP void add_products(linear_state_t *state, int64_t rows, const linear_ke
     if (keep->forgets && !state->whole)
         memset(state->s + state->rest, 0, (size_t)state->rest * sizeof(float));
     state->whole = keep->forgets;
-    if (ATTN_COMPACT) {
-        ADD_TILES_(decays ? ADD_DECAYED : ADD_ALL)
-    } else if (keep->forgets) {
+    if (keep->forgets) {
         ADD_TILES_(ADD_FORGETTING)
     } else if (decays) {
         ADD_TILES_(ADD_DECAYED)

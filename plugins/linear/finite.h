@@ -9,7 +9,7 @@
 #include <math.h>
 
 /* Sums side by side: few would wait for each other. */
-enum { FINITE_SUMS = ATTN_COMPACT ? 4 : 8 };
+enum { FINITE_SUMS = 8 };
 
 /* sums += the numbers, so many of the sums at a time. Returns how many numbers are behind. */
 ATTN_INLINE int64_t add_numbers(int many, vf sums[FINITE_SUMS], const float **at, int64_t count) {
@@ -31,7 +31,7 @@ ATTN_STEP float sum_of_rows(const float *rows, int64_t stride, int64_t count, in
     for (int64_t r = 0; r < count; r += at_once) {
         const float *row = rows + r * stride;
         int64_t left = add_numbers(FINITE_SUMS, sums, &row, at_once * columns);
-        if (!ATTN_COMPACT) left = add_numbers(FINITE_SUMS / 2, sums, &row, left);
+        left = add_numbers(FINITE_SUMS / 2, sums, &row, left);
         add_numbers(1, sums, &row, left);
     }
     ATTN_UNROLL

@@ -152,8 +152,8 @@ static void load_keys(walk_t *walk, int64_t first, int64_t count) {
     walk->count = count;
 }
 
-/* Whether the state is read by rows of queries: where they have no scores. A module has the code for columns alone. */
-ATTN_INLINE int is_by_rows(const linear_rows_t *rows) { return !ATTN_COMPACT && !rows->causal; }
+/* Whether the state is read by rows of queries: where they have no scores. */
+ATTN_INLINE int is_by_rows(const linear_rows_t *rows) { return !rows->causal; }
 
 /* phi of the chunk's queries, and by columns. */
 static void load_queries(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {
@@ -251,7 +251,7 @@ static void add_scores(const walk_t *walk, const linear_rows_t *rows, int signs,
 ATTN_INLINE int divide_all(linear_rows_t *rows, const float *abs, float rounding) {
     const vf most = vf_set1(FLT_MAX), least = vf_set1(FLT_MIN), one = vf_set1(1.0f);
     vf good = one;
-    if (ATTN_COMPACT || rows->count % VF_LANES != 0) return 0;
+    if (rows->count % VF_LANES != 0) return 0;
     for (int64_t r = 0; r < rows->count; r += VF_LANES) {
         const vf size = absolute(vf_load(rows->sum + r));
         const vf needed = vf_max(least, vf_mul(vf_set1(rounding), vf_load(abs + r)));
@@ -386,13 +386,6 @@ static void sum(const attn_head_t *head, const linear_form_t *form, const linear
     walk_t walk = begin(head, form, state, chunk->first, scratch_memory);
     const int64_t count = chunk->last - chunk->first;
     walk.features = chunk->features;
-    if (ATTN_COMPACT) { /* has no products for sums alone */
-        walk.state.s = NULL;
-        walk.own = *state;
-        add_keys(&walk, chunk->last);
-        copy_z(&walk, state);
-        return;
-    }
     walk.key_sum = state->z;
     walk.key_abs = state->zabs;
     if (!form->normalise) memset(state->z, 0, (size_t)state->width * sizeof(float));
@@ -444,7 +437,7 @@ const linear_kernels_t ATTN_KERNEL(attn_linear_kernels) = {
     .scratch = scratch,
     .chunk_floats = chunk_floats,
     .add = add,
-    .sum = LINEAR_HAS_SEGMENTS ? sum : NULL,
-    .pass_on = LINEAR_HAS_SEGMENTS ? pass_on : NULL,
+    .sum = sum,
+    .pass_on = pass_on,
     .attend = attend,
 };

@@ -10,13 +10,6 @@
 #include "simd/tiers.h"
 #include "state.h"
 
-/* Whether segments of a head may be tasks (run.c): a module without threads leaves them out. */
-#if defined(__wasm__) && ATTN_COMPACT && !defined(__wasm_atomics__)
-enum { LINEAR_HAS_SEGMENTS = 0 };
-#else
-enum { LINEAR_HAS_SEGMENTS = 1 };
-#endif
-
 /* Tokens of a chunk: all tiers' panels and tiles divide it (AVX-512 takes its last 16 as one vector).
  * Longer ones compute more above and at the diagonal, shorter ones load and store the state more often. */
 enum { LINEAR_CHUNK = 48 };

@@ -49,8 +49,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     cost->flops = 2.0 * heads * queries * features * (value_dim + z) + kv_heads * keys * token;
     cost->bytes = (double)attn_dtype_size(problem->dtype) * (dim + value_dim) * heads * queries +
                   (double)attn_dtype_size(problem->kv_dtype) * (dim + value_dim) * kv_heads * keys;
-    if (ATTN_GRADIENTS)
-        cost->gradient_flops = 3.0 * cost->flops; /* readers: queries, keys, values */
+    cost->gradient_flops = 3.0 * cost->flops; /* readers: queries, keys, values */
     cost->form = "(n + m) d dv";
 }
 
@@ -105,19 +104,18 @@ static const attn_param_info_t params[LINEAR_PARAMS] = {
         .broadcast = may, .name = id, .help = words                                                \
     }
 
-enum { DIFFERENTIABLE = ATTN_GRADIENTS ? ATTN_ARRAY_DIFFERENTIABLE : 0 };
-
 static const attn_array_info_t own_arrays[LINEAR_ARRAYS] = {
     [LINEAR_DECAY] =
-        ARRAY(INPUT, NAMED, KV_HEADS, KEYS, DIM, 15, DIFFERENTIABLE, "decay",
+        ARRAY(INPUT, NAMED, KV_HEADS, KEYS, DIM, 15, ATTN_ARRAY_DIFFERENTIABLE, "decay",
               "gated: log of what the state keeps before a token is added, 0 or below; "
               "for each column of keys or all"),
-    [LINEAR_BETA] = ARRAY(INPUT, NAMED, KV_HEADS, KEYS, ONE, 7, DIFFERENTIABLE, "beta",
+    [LINEAR_BETA] = ARRAY(INPUT, NAMED, KV_HEADS, KEYS, ONE, 7, ATTN_ARRAY_DIFFERENTIABLE, "beta",
                           "delta: how much of what a token's key finds it replaces"),
-    [LINEAR_STATE] = ARRAY(INPUT, NAMED, KV_HEADS, PLAN, VALUE_DIM, 0, DIFFERENTIABLE, "state",
-                           "what tokens before the first came to; plan: the map's features"),
-    [LINEAR_STATE_Z] = ARRAY(INPUT, NAMED, KV_HEADS, PLAN, ONE, 0, DIFFERENTIABLE, "state_z",
-                             "the same of the normaliser"),
+    [LINEAR_STATE] =
+        ARRAY(INPUT, NAMED, KV_HEADS, PLAN, VALUE_DIM, 0, ATTN_ARRAY_DIFFERENTIABLE, "state",
+              "what tokens before the first came to; plan: the map's features"),
+    [LINEAR_STATE_Z] = ARRAY(INPUT, NAMED, KV_HEADS, PLAN, ONE, 0, ATTN_ARRAY_DIFFERENTIABLE,
+                             "state_z", "the same of the normaliser"),
     [LINEAR_STATE_OUT] = ARRAY(OUTPUT, OPTIONAL, KV_HEADS, PLAN, VALUE_DIM, 0, 0, "state_out",
                                "what all tokens come to"),
     [LINEAR_STATE_Z_OUT] = ARRAY(OUTPUT, OPTIONAL, KV_HEADS, PLAN, ONE, 0, 0, "state_z_out",
@@ -143,9 +141,7 @@ static const void *get_extension(const char *id) {
                                                                    &own_arrays[2], &own_arrays[3],
                                                                    &own_arrays[4], &own_arrays[5]};
     static const attn_ext_inputs_t inputs = {sizeof inputs, LINEAR_ARRAYS, arrays, own_shape};
-#if ATTN_GRADIENTS
     if (strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_linear_backward_extension;
-#endif
     if (strcmp(id, ATTN_EXT_INPUTS) == 0) return &inputs;
     if (strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &declared;
@@ -232,7 +228,7 @@ static attn_status_t measure(linear_plan_t *plan, attn_error_t *error) {
     plan->has_segments = is_plain && attn_linear_has_segments(plan);
     if (is_plain) attn_linear_space(plan, &plain);
     attn_linear_rules_space(plan, &rules);
-    if (ATTN_GRADIENTS && plan->problem.backward) attn_linear_backward_space(plan, &back);
+    if (plan->problem.backward) attn_linear_backward_space(plan, &back);
     if (plain.overflow || rules.overflow || back.overflow)
         return attn_fail(error, ATTN_ERROR_MEMORY, ATTN_NO_WORKSPACE, "linear");
     plan->base.workspace_size = plain.used > rules.used ? plain.used : rules.used;
@@ -271,7 +267,7 @@ attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *pr
 static const attn_backend_t linear_backend = {
     .struct_size = sizeof(attn_backend_t),
     .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_HALF |
-                ATTN_FEATURE_KV_LENGTHS | (ATTN_GRADIENTS ? ATTN_FEATURE_BACKWARD : 0),
+                ATTN_FEATURE_KV_LENGTHS | ATTN_FEATURE_BACKWARD,
     .id = "linear",
     .name = "Linear",
     .version = "0.1.0",

@@ -91,7 +91,7 @@ linear_space_t attn_linear_space(const linear_plan_t *plan, attn_arena_t *arena)
     space.degenerate = attn_arena_take(arena, workers, sizeof(int64_t));
     space.scratch = attn_arena_take(arena, workers, scratch.used);
     if (plan->problem.own_inputs) space.given = attn_arena_take(arena, workers, state.used);
-    if (!LINEAR_HAS_SEGMENTS || !plan->has_segments) return space;
+    if (!plan->has_segments) return space;
     space.known = attn_arena_take(arena, kv_head_count(plan), state.used);
     space.chunks = attn_arena_take(arena, workers * SEGMENT, state.used);
     space.features = attn_arena_take(
@@ -102,9 +102,7 @@ linear_space_t attn_linear_space(const linear_plan_t *plan, attn_arena_t *arena)
     return space;
 }
 
-int attn_linear_has_segments(const linear_plan_t *plan) {
-    return LINEAR_HAS_SEGMENTS && segments_of(plan, 1).count > 0;
-}
+int attn_linear_has_segments(const linear_plan_t *plan) { return segments_of(plan, 1).count > 0; }
 
 attn_head_t attn_linear_head(const linear_plan_t *plan, const attn_io_t *io, int64_t batch,
                              int64_t kv_head) {
@@ -354,11 +352,11 @@ static attn_status_t run_plain(const linear_plan_t *plan, const attn_io_t *io,
     const int64_t workers = attn_host_workers(plan->host), heads = kv_head_count(plan);
     run.space = attn_linear_space(plan, &arena);
     run.tell = attn_own_array(io, LINEAR_STATE_OUT) || attn_own_array(io, LINEAR_STATE_Z_OUT);
-    if (LINEAR_HAS_SEGMENTS && plan->has_segments) run.segments = segments_of(plan, run.tell);
+    if (plan->has_segments) run.segments = segments_of(plan, run.tell);
     for (int64_t w = 0; w < workers; w++) run.space.degenerate[w] = 0;
     if (keep)
         attn_host_parallel_for(plan->host, heads, add_head, &run);
-    else if (LINEAR_HAS_SEGMENTS && run.segments.count)
+    else if (run.segments.count)
         run_segments(&run);
     else
         attn_host_parallel_for(plan->host, heads * part_count(plan), attend_head, &run);

@@ -138,11 +138,11 @@ ATTN_SMALL_STEP linear_keep_t find_keep(const work_t *work) {
     linear_keep_t keep = {NULL, NULL, 0};
     vf lasts = vf_zero(); /* where errors do */
     if (!linear_has_decay(work->form)) return keep;
-    for (int64_t k = 0; !ATTN_COMPACT && k < work->width; k += VF_LANES) {
+    for (int64_t k = 0; k < work->width; k += VF_LANES) {
         const vf x = vf_add(vf_load(work->log + k), vf_set1(1.0f / 32));
         lasts = vf_add(lasts, vf_select_positive(x, vf_set1(1.0f), vf_zero()));
     }
-    keep = (linear_keep_t){work->base, work->more, !ATTN_COMPACT && vf_reduce_add(lasts) == 0.0f};
+    keep = (linear_keep_t){work->base, work->more, vf_reduce_add(lasts) == 0.0f};
     for (int64_t k = 0; k < work->width; k += VF_LANES) {
         const vf x = vf_load(work->log + k);
         const vf is_near = vf_add(x, vf_set1(keep.forgets ? -1.0f : 0.25f));
@@ -251,10 +251,9 @@ WORK_STEP void read_state(const work_t *work, const float *rows, int64_t count, 
     }
     for (; c + 8 * VF_LANES <= work->stride; c += 8 * VF_LANES)
         read_columns(work, rows, 8, 1, c, to);
-    for (; !ATTN_COMPACT && c + 4 * VF_LANES <= work->stride; c += 4 * VF_LANES)
+    for (; c + 4 * VF_LANES <= work->stride; c += 4 * VF_LANES)
         read_columns(work, rows, 4, 2, c, to);
-    for (; c < work->stride; c += VF_LANES)
-        read_columns(work, rows, 1, ATTN_COMPACT ? 1 : 4, c, to);
+    for (; c < work->stride; c += VF_LANES) read_columns(work, rows, 1, 4, c, to);
 }
 
 /* The normaliser of row i; `seen` tokens of this step are products. */

@@ -26,12 +26,10 @@ double attn_sketch_bound(const attn_sketch_promise_t *promise, double eps) {
         const double rank = (double)promise->rank;
         return ceil(3 * rank * log(2 * rank / delta) / (eps * eps));
     }
-#if ATTN_SKETCH_FACTORS
     case ATTN_SKETCH_DETERMINISTIC:
         return attn_barrier_steps(promise->rank, eps);
     case ATTN_SKETCH_APPROXIMATE:
         return attn_sketch_bound_approximate(promise, promise->factor, promise->sum, eps);
-#endif
     }
     return INFINITY;
 }
@@ -47,10 +45,8 @@ double attn_sketch_bound_approximate(const attn_sketch_promise_t *promise, doubl
 }
 
 double attn_sketch_attained(const attn_sketch_promise_t *promise, int64_t size) {
-#if ATTN_SKETCH_FACTORS
     if (promise->method == ATTN_SKETCH_DETERMINISTIC)
         return size > promise->rank ? attn_barrier_distortion(promise->rank, size) : 0.0;
-#endif
     if (attn_sketch_bound(promise, 1.0) > (double)size) return 0.0;
     double low = 0.0, high = 1.0; /* the bound falls as eps grows */
     for (int step = 0; step < 40; step++) {

@@ -42,10 +42,8 @@ typedef struct attn_sketch_promise {
     int64_t queries, keys; /**< n, m of a head */
     int64_t rank;          /**< r: at least the rank of any [Q; K]; of methods that keep features */
     double delta;          /**< in (0, 1) */
-#if ATTN_SKETCH_FACTORS
-    double factor; /**< approximate: what scores may be off by */
-    double sum;    /**< approximate: of the scores, at most */
-#endif
+    double factor;         /**< approximate: what scores may be off by */
+    double sum;            /**< approximate: of the scores, at most */
 } attn_sketch_promise_t;
 
 /** The most that the rank of [Q; K] can be: min(d, its rows) and, above 0, the `known` rank. */

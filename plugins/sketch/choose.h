@@ -1,7 +1,7 @@
 /*
  * choose.h: methods that choose features by a factorisation of the stacked X = [Q; K] of a (batch, kv head), as `attn sketch`
  * does of a matrix: the barrier method (barrier.h), and sampling by approximate scores (approximate.h) or, where these are none,
- * exact ones (basis.h). With ATTN_SKETCH_FACTORS alone, which modules that are downloaded do without.
+ * exact ones (basis.h).
  *
  * Rows that hold a NaN or an infinity count as zeros.
  */

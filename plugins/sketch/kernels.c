@@ -108,7 +108,6 @@ static void hadamard(const sketch_rows_t *rows, const attn_sketch_srht_t *srht) 
     }
 }
 
-#if ATTN_GRADIENTS
 /* P^T goes to the columns that P took; H is symmetric. */
 static void hadamard_back(const sketch_rows_t *rows, const attn_sketch_srht_t *srht) {
     attn_arena_t arena = {.base = rows->scratch};
@@ -129,7 +128,6 @@ static void hadamard_back(const sketch_rows_t *rows, const attn_sketch_srht_t *s
                 out[r * rows->size + j] = srht->weights[j] * mixed[j * PANEL + r];
     }
 }
-#endif
 
 static void sample(const sketch_rows_t *rows, const attn_sketch_draw_t *draws) {
     for (int64_t r = 0; r < rows->count; r++) {
@@ -140,7 +138,6 @@ static void sample(const sketch_rows_t *rows, const attn_sketch_draw_t *draws) {
     }
 }
 
-#if ATTN_SKETCH_CSR
 static void elements(const sketch_elements_t *row, const float *matrix) {
     memset(row->out, 0, (size_t)row->size * sizeof *row->out);
     for (int64_t i = 0; i < row->count; i++) {
@@ -152,7 +149,6 @@ static void elements(const sketch_elements_t *row, const float *matrix) {
         for (; t < row->size; t++) row->out[t] += value * from[t];
     }
 }
-#endif
 
 const sketch_kernels_t ATTN_KERNEL(attn_sketch_kernels) = {
     .name = TILE_NAME,
@@ -160,11 +156,7 @@ const sketch_kernels_t ATTN_KERNEL(attn_sketch_kernels) = {
     .dense = dense,
     .sparse = sparse,
     .hadamard = hadamard,
-#if ATTN_GRADIENTS
     .hadamard_back = hadamard_back,
-#endif
     .sample = sample,
-#if ATTN_SKETCH_CSR
     .elements = elements,
-#endif
 };

@@ -19,10 +19,8 @@ enum attn_sketch_method {
     ATTN_SKETCH_OSNAP = 2,
     ATTN_SKETCH_LEVERAGE = 3,
     ATTN_SKETCH_SRHT = 4,
-#if ATTN_SKETCH_FACTORS
     ATTN_SKETCH_DETERMINISTIC = 5, /**< choose.h */
     ATTN_SKETCH_APPROXIMATE = 6,   /**< the same */
-#endif
 };
 
 /** The random stream of a method; leverage sampling has one for each (batch, kv head). */

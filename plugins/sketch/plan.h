@@ -7,7 +7,7 @@
 #include "csr.h"
 #include "kernels.h"
 
-enum { SKETCH_PARAMETERS = 7 + ATTN_SKETCH_FACTORS + ATTN_SKETCH_CSR };
+enum { SKETCH_PARAMETERS = 9 };
 
 typedef struct sketch_plan {
     attn_backend_plan_t base;
@@ -16,10 +16,8 @@ typedef struct sketch_plan {
     attn_problem_t problem;
     enum attn_sketch_method method;
     int64_t size;
-    int64_t rank; /* leverage: what the guarantee takes the rank of [Q; K] to be at most */
-#if ATTN_SKETCH_FACTORS
+    int64_t rank;         /* leverage: what the guarantee takes the rank of [Q; K] to be at most */
     double factor, delta; /* approximate: what its scores may be off by, but for a part delta */
-#endif
     uint64_t seed;
     int exact; /* size == dim: T = I, and the softmax plan runs on the caller's own arrays */
     int64_t
@@ -34,19 +32,13 @@ typedef struct sketch_plan {
     char guarantee[160];
 } sketch_plan_t;
 
-/** Whether X is a CSR, which modules that are downloaded do without. */
-static inline int attn_sketch_is_sparse(const sketch_plan_t *plan) {
-    return ATTN_SKETCH_CSR && plan->elements;
-}
+/** Whether X is a CSR. */
+static inline int attn_sketch_is_sparse(const sketch_plan_t *plan) { return plan->elements != 0; }
 
-/** Whether features are chosen by a factorisation of [Q; K] (choose.h), which modules that are downloaded do without. */
-#if ATTN_SKETCH_FACTORS
+/** Whether features are chosen by a factorisation of [Q; K] (choose.h). */
 static inline int attn_sketch_chooses(const sketch_plan_t *plan) {
     return (int)plan->method > ATTN_SKETCH_SRHT;
 }
-#else
-#define attn_sketch_chooses(plan) 0
-#endif
 
 /** Whether T is of the run's arrays: features drawn or chosen. */
 #define attn_sketch_samples(plan)                                                                  \

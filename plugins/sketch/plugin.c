@@ -23,28 +23,10 @@ enum { MAX_SIZE = 65536 };
 
 /* ---- parameters ----------------------------------------------------------------------------------- */
 
-enum parameter {
-    METHOD,
-    SIZE,
-    EPS,
-    DELTA,
-    SEED,
-    RANK,
-    SPARSITY,
-    FACTOR, /* ATTN_SKETCH_FACTORS */
-    ELEMENTS = FACTOR + ATTN_SKETCH_FACTORS
-};
+enum parameter { METHOD, SIZE, EPS, DELTA, SEED, RANK, SPARSITY, FACTOR, ELEMENTS };
 
-static const char *const methods[] = {"gaussian",
-                                      "ams",
-                                      "osnap",
-                                      "leverage",
-                                      "srht",
-#if ATTN_SKETCH_FACTORS
-                                      "deterministic",
-                                      "approximate",
-#endif
-                                      NULL};
+static const char *const methods[] = {"gaussian", "ams",           "osnap",       "leverage",
+                                      "srht",     "deterministic", "approximate", NULL};
 
 static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
     [METHOD] =
@@ -53,11 +35,10 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_CHOICE,
             .name = "method",
             .label = "method",
-            .help = ATTN_SKETCH_FACTORS ? "how features are mixed, sampled (leverage, approximate) "
-                                          "or weighed (deterministic)"
-                                        : "how features are mixed, or sampled (leverage)",
+            .help = "how features are mixed, sampled (leverage, approximate) or weighed "
+                    "(deterministic)",
             .unit = "",
-            .maximum = 4 + 2 * ATTN_SKETCH_FACTORS,
+            .maximum = 6,
             .choices = methods,
         },
     [SIZE] =
@@ -111,9 +92,7 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_INTEGER,
             .name = "rank",
             .label = "rank",
-            .help = ATTN_SKETCH_FACTORS
-                        ? "of [Q; K] at most, n where Q = K: leverage, approximate, deterministic"
-                        : "leverage: of [Q; K] at most, n where Q = K",
+            .help = "of [Q; K] at most, n where Q = K: leverage, approximate, deterministic",
             .unit = "",
             .maximum = 2147483647.0,
             .automatic = "rows of [Q; K], at most d",
@@ -129,7 +108,6 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .maximum = ATTN_SKETCH_MOST_SPARSITY,
             .automatic = "4, or all where there are fewer",
         },
-#if ATTN_SKETCH_FACTORS
     [FACTOR] =
         {
             .struct_size = sizeof(attn_param_info_t),
@@ -142,8 +120,6 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .maximum = ATTN_SCORES_MOST_FACTOR,
             .initial = ATTN_SCORES_FACTOR,
         },
-#endif
-#if ATTN_SKETCH_CSR
     [ELEMENTS] =
         {
             .struct_size = sizeof(attn_param_info_t),
@@ -155,27 +131,19 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .maximum = 9007199254740991.0,
             .automatic = "none: Q and K are dense",
         },
-#endif
 };
 
 /* ---- size and guarantee ---------------------------------------------------------------------------- */
 
 static attn_sketch_promise_t promise_of(const sketch_plan_t *plan, const attn_value_t *values) {
-    return (attn_sketch_promise_t) {
-        plan->method, plan->problem.queries, plan->problem.keys, plan->rank, values[DELTA].number,
-#if ATTN_SKETCH_FACTORS
-            plan->factor, attn_choose_sum(plan)
-#endif
-    };
+    return (attn_sketch_promise_t){plan->method,         plan->problem.queries, plan->problem.keys,
+                                   plan->rank,           values[DELTA].number,  plan->factor,
+                                   attn_choose_sum(plan)};
 }
 
-#if ATTN_SKETCH_FACTORS
 static int is_deterministic(const sketch_plan_t *plan) {
     return plan->method == ATTN_SKETCH_DETERMINISTIC;
 }
-#else
-#define is_deterministic(plan) 0
-#endif
 
 static int64_t choose_size(const sketch_plan_t *plan, const attn_value_t *values) {
     int64_t size = values[SIZE].integer, dim = plan->problem.dim;
@@ -196,10 +164,8 @@ static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) 
         [ATTN_SKETCH_OSNAP] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
         [ATTN_SKETCH_SRHT] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
         [ATTN_SKETCH_LEVERAGE] = {"X' X'^T within 1 +-", "of X X^T, X = [Q; K]"},
-#if ATTN_SKETCH_FACTORS
         [ATTN_SKETCH_DETERMINISTIC] = {"X' X'^T within 1 +-", "of X X^T, X = [Q; K]"},
         [ATTN_SKETCH_APPROXIMATE] = {"X' X'^T within 1 +-", "of X X^T, X = [Q; K]"},
-#endif
     };
     const attn_sketch_promise_t promise = promise_of(plan, values);
     double eps = attn_sketch_attained(&promise, plan->size), asked = 1.0;
@@ -211,11 +177,9 @@ static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) 
     const size_t room = sizeof plan->guarantee;
     if (plan->exact)
         attn_format(text, room, "exact: all %lld features are kept", (long long)plan->problem.dim);
-#if ATTN_SKETCH_FACTORS
     else if (eps > 0.0 && is_deterministic(plan))
         attn_format(text, room, "%s %.3g %s, always", promises[plan->method][0],
                     attn_sketch_round_up(eps, 3), promises[plan->method][1]);
-#endif
     else if (eps > 0.0)
         attn_format(text, room, "%s %.3g %s, with probability %.9g", promises[plan->method][0],
                     attn_sketch_round_up(eps, 3), promises[plan->method][1],
@@ -232,7 +196,7 @@ static void destroy(attn_backend_plan_t *base) {
     sketch_plan_t *plan = (sketch_plan_t *)base;
     if (plan->softmax) plan->softmax->destroy(plan->softmax);
     attn_host_release(plan->host, plan->matrix);
-    if (ATTN_GRADIENTS) attn_host_release(plan->host, plan->transposed);
+    attn_host_release(plan->host, plan->transposed);
     attn_host_release(plan->host, plan->entries);
     attn_host_release(plan->host, plan->srht.columns);
     attn_host_release(plan->host, plan->srht.weights);
@@ -264,8 +228,7 @@ static int transpose(sketch_plan_t *plan) {
     return 1;
 }
 
-#if ATTN_SKETCH_FACTORS
-/* A dense T that takes minutes to draw. Modules have no room for it, nor for these words. */
+/* A dense T that takes minutes to draw. */
 static attn_status_t check_matrix(const sketch_plan_t *plan, attn_error_t *error) {
     const double bytes =
         (double)plan->problem.dim * (double)plan->size * (double)sizeof *plan->matrix;
@@ -277,14 +240,11 @@ static attn_status_t check_matrix(const sketch_plan_t *plan, attn_error_t *error
                      methods[plan->method], (long long)plan->problem.dim, (long long)plan->size,
                      bytes / 1e6);
 }
-#else
-#define check_matrix(plan, error) ATTN_OK
-#endif
 
 static int draw(sketch_plan_t *plan) {
     const attn_host_t *host = plan->host;
     const attn_sketch_part_t all = {0, plan->problem.dim, plan->size, plan->seed};
-    if (ATTN_SKETCH_CSR && plan->exact) {
+    if (plan->exact) {
         plan->entries = allocate(host, all.count, sizeof *plan->entries);
         if (plan->entries) attn_sketch_identity(plan->entries, all.count);
         return plan->entries != NULL;
@@ -304,17 +264,15 @@ static int draw(sketch_plan_t *plan) {
         attn_sketch_srht(&plan->srht, all.count, all.size, all.seed);
         return 1;
     case ATTN_SKETCH_LEVERAGE:
-#if ATTN_SKETCH_FACTORS
     case ATTN_SKETCH_DETERMINISTIC:
     case ATTN_SKETCH_APPROXIMATE:
-#endif
         return 1; /* in each run */
     default:
         plan->matrix = allocate(host, all.count, (uint64_t)all.size * sizeof *plan->matrix);
         if (!plan->matrix) return 0;
         (plan->method == ATTN_SKETCH_AMS ? attn_sketch_ams : attn_sketch_gaussian)(plan->matrix,
                                                                                    &all);
-        return !(ATTN_GRADIENTS && plan->problem.backward) || transpose(plan);
+        return !plan->problem.backward || transpose(plan);
     }
 }
 
@@ -354,19 +312,17 @@ static attn_status_t read_elements(const attn_problem_t *problem, const attn_val
                                    int64_t *elements, attn_error_t *error) {
     const attn_problem_t all = attn_problem_copy(problem);
     int named;
-    *elements = values[SKETCH_PARAMETERS - 1].integer;
+    *elements = values[ELEMENTS].integer;
     attn_status_t status = attn_csr_named(&all, *elements, &named, error);
     if (status != ATTN_OK) return status;
     if (!named) *elements = 0;
     if (named && all.backward)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sketch: a sparse X has no gradients");
-#if ATTN_SKETCH_FACTORS
     if (named && values[METHOD].integer > ATTN_SKETCH_SRHT)
         return attn_fail(
             error, ATTN_ERROR_UNSUPPORTED,
             "sketch: method %s takes dense queries and keys; `attn sketch` has it for a sparse X",
             methods[values[METHOD].integer]);
-#endif
     return ATTN_OK;
 }
 
@@ -375,19 +331,20 @@ attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *pr
                                attn_error_t *error) {
     int64_t elements = 0;
     attn_status_t status = ATTN_OK;
-    if (ATTN_SKETCH_CSR) status = read_elements(problem, values, &elements, error);
+    status = read_elements(problem, values, &elements, error);
     if (status != ATTN_OK) return status;
     sketch_plan_t *plan = attn_host_allocate(host, sizeof *plan);
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a plan");
-    *plan = (sketch_plan_t) {
-        .host = host, .kernels = attn_sketch_kernels(attn_host_tier(host)),
+    *plan = (sketch_plan_t){
+        .host = host,
+        .kernels = attn_sketch_kernels(attn_host_tier(host)),
         .problem = attn_problem_copy(problem),
         .method = (enum attn_sketch_method)values[METHOD].integer,
         .rank = rank_of(problem, values[RANK].integer, elements),
-        .seed = (uint64_t)values[SEED].integer, .elements = elements,
-#if ATTN_SKETCH_FACTORS
-        .factor = values[FACTOR].number, .delta = values[DELTA].number,
-#endif
+        .seed = (uint64_t)values[SEED].integer,
+        .elements = elements,
+        .factor = values[FACTOR].number,
+        .delta = values[DELTA].number,
     };
     plan->size = choose_size(plan, values);
     plan->exact = plan->size == problem->dim;
@@ -444,10 +401,8 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
         [ATTN_SKETCH_OSNAP] = "(n + m) d + n m (s + dv)",
         [ATTN_SKETCH_SRHT] = "(n + m) d log d + n m (s + dv)",
         [ATTN_SKETCH_LEVERAGE] = "d min(n + m, d)^2 + n m (s + dv)",
-#if ATTN_SKETCH_FACTORS
         [ATTN_SKETCH_DETERMINISTIC] = "s d min(n + m, d)^2 + n m (s + dv)",
         [ATTN_SKETCH_APPROXIMATE] = "(n + m) d min(n + m, log d) + (n + m)^3 + n m (s + dv)",
-#endif
     };
     const sketch_plan_t *plan = (const sketch_plan_t *)base;
     const attn_problem_t *problem = &plan->problem;
@@ -479,7 +434,6 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
         cost->flops += rows * size + kv_heads * attn_choose_flops(plan);
     else
         cost->flops += 2.0 * rows * dim * size;
-    if (!ATTN_GRADIENTS) return;
     cost->gradient_flops += 2.0 * (cost->flops - reduced); /* there and back, but drawn once */
     if (plan->method == ATTN_SKETCH_LEVERAGE)
         cost->gradient_flops -= kv_heads * attn_leverage_flops(problem);
@@ -512,7 +466,6 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
     }
 }
 
-#if ATTN_SKETCH_CSR
 static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t shape[4]) {
     const sketch_plan_t *plan = (const sketch_plan_t *)base;
     const attn_problem_t *problem = &plan->problem;
@@ -520,21 +473,18 @@ static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t s
     if (index == SKETCH_INDPTR && plan->elements)
         shape[3] = problem->batch * problem->heads * problem->queries + 1;
 }
-#endif
 
 static const void *get_extension(const char *id) {
     static const attn_ext_params_t params = {sizeof params, SKETCH_PARAMETERS, parameters};
     static const attn_ext_weights_t weights = {sizeof weights, 0, attn_sketch_weights};
     static const attn_ext_cost_t costs = {sizeof costs, 0, cost};
     static const attn_ext_facts_t facts = {sizeof facts, 0, fact};
-#if ATTN_SKETCH_CSR
     static const attn_array_info_t *const arrays[SKETCH_ARRAYS] = {
         &attn_sketch_arrays[0], &attn_sketch_arrays[1], &attn_sketch_arrays[2]};
     static const attn_ext_inputs_t inputs = {sizeof inputs, SKETCH_ARRAYS, arrays, own_shape};
     if (strcmp(id, ATTN_EXT_INPUTS) == 0) return &inputs;
-#endif
     static const attn_ext_stream_t streams = {sizeof streams, 0, attn_sketch_make_stream};
-    if (ATTN_GRADIENTS && strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_sketch_backward;
+    if (strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_sketch_backward;
     if (strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
     if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
@@ -545,8 +495,8 @@ static const void *get_extension(const char *id) {
 
 static const attn_backend_t attn_sketch_backend = {
     .struct_size = sizeof(attn_backend_t),
-    .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE |
-                (ATTN_GRADIENTS ? ATTN_FEATURE_BACKWARD : 0),
+    .features =
+        ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE | ATTN_FEATURE_BACKWARD,
     .id = "sketch",
     .name = "Sketch",
     .version = "0.1.0",

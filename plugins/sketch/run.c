@@ -32,16 +32,12 @@ static uint64_t worker_scratch_size(const sketch_plan_t *plan, attn_arena_t *are
     return one.used;
 }
 
-#if ATTN_SKETCH_FACTORS
 /* Those that may be at work at a time; of methods that choose features for a whole head, no more than heads. */
 static uint32_t worker_count(const sketch_plan_t *plan) {
     const uint32_t workers = attn_host_workers(plan->host);
     const int64_t heads = plan->problem.batch * plan->problem.kv_heads;
     return attn_sketch_chooses(plan) && heads < workers ? (uint32_t)heads : workers;
 }
-#else
-#define worker_count(plan) attn_host_workers((plan)->host)
-#endif
 
 sketch_space_t attn_sketch_space(const sketch_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
@@ -68,7 +64,7 @@ sketch_space_t attn_sketch_space(const sketch_plan_t *plan, attn_arena_t *arena)
 
 void attn_sketch_workspace(const sketch_plan_t *plan, attn_arena_t *arena) {
     attn_sketch_space(plan, arena);
-    if (ATTN_GRADIENTS && plan->problem.backward) attn_sketch_back_workspace(plan, arena);
+    if (plan->problem.backward) attn_sketch_back_workspace(plan, arena);
 }
 
 /* ---- leverage sampling ------------------------------------------------------------------------- */
@@ -87,7 +83,6 @@ static void sample_features(void *data, int64_t task, uint32_t worker) {
     const int64_t head = sampling->first_head + task, kv_heads = plan->problem.kv_heads;
     attn_arena_t arena = {.base = space->scratch + worker * space->scratch_size};
     attn_leverage_scratch_t scratch;
-#if ATTN_SKETCH_FACTORS
     if (attn_sketch_chooses(plan)) {
         /* Any worker may have one of few tasks. */
         if (worker_count(plan) < attn_host_workers(plan->host))
@@ -96,7 +91,6 @@ static void sample_features(void *data, int64_t task, uint32_t worker) {
         space->ranks[head] = attn_choose(plan, sampling->io, head, &arena, draws);
         return;
     }
-#endif
     if (attn_sketch_is_sparse(plan)) {
         space->ranks[head] = attn_sparse_scores(plan, sampling->io, head, &arena, &scratch.scores);
     } else {
@@ -174,10 +168,8 @@ static void sketch_block(void *data, int64_t task, uint32_t worker) {
         plan->kernels->hadamard(&rows, &plan->srht);
         return;
     case ATTN_SKETCH_LEVERAGE:
-#if ATTN_SKETCH_FACTORS
     case ATTN_SKETCH_DETERMINISTIC:
     case ATTN_SKETCH_APPROXIMATE:
-#endif
         plan->kernels->sample(&rows, sketching->space->draws +
                                          head / sketching->heads_per_draw * plan->size);
         return;

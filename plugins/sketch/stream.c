@@ -154,11 +154,8 @@ static attn_status_t prepare(stream_t *stream, attn_error_t *error) {
     if (status != ATTN_OK) return status;
     stream->plan = (sketch_plan_t *)plan;
     if (attn_sketch_samples(stream->plan) && !stream->plan->exact)
-        return attn_fail(
-            error, ATTN_ERROR_UNSUPPORTED,
-            ATTN_SKETCH_FACTORS
-                ? "sketch: leverage, approximate and deterministic see all tokens at once"
-                : "sketch: leverage sees all tokens at once");
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "sketch: leverage, approximate and deterministic see all tokens at once");
     attn_arena_t arena = {.base = NULL};
     attn_sketch_scratch(stream->plan, &arena);
     stream->scratch_size = arena.used;

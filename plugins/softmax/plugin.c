@@ -17,7 +17,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     cost->form = "n m (d + dv)";
 }
 
-#if ATTN_QUANTISED
+#if !ATTN_SMALL
 static const char *const precisions[] = {"f32", "int16", "int8", NULL};
 enum { F32, INT16, INT8 };
 static const attn_param_info_t param_infos[] = {
@@ -91,7 +91,7 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
 static const void *get_extension(const char *id) {
     static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
     static const attn_ext_stream_t streams = {.struct_size = sizeof streams, .create = make_stream};
-    if (ATTN_GRADIENTS && strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_flash_backward;
+    if (!ATTN_SMALL && strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_flash_backward;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &attn_flash_weights;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_COST) == 0) return &costs;
@@ -103,7 +103,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
     const flash_kernels_t *kernels = NULL;
-#if ATTN_QUANTISED
+#if !ATTN_SMALL
     const attn_problem_t copy = attn_problem_copy(problem);
     const attn_status_t status = choose(host, &copy, values, &kernels, error);
     if (status != ATTN_OK) return status;
@@ -116,7 +116,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
 
 const attn_backend_t attn_softmax_backend = {
     .struct_size = sizeof(attn_backend_t),
-    .features = FLASH_FEATURES | (ATTN_GRADIENTS ? ATTN_FEATURE_BACKWARD : 0),
+    .features = FLASH_FEATURES | (ATTN_SMALL ? 0 : ATTN_FEATURE_BACKWARD),
     .id = "softmax",
     .name = "Softmax",
     .version = "0.1.0",

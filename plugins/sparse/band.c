@@ -73,6 +73,6 @@ const sparse_kind_t attn_sparse_band = {
     .gathered = gathered,
     .key = attn_sparse_global_key,
     .period = attn_sparse_period,
-    .pairs = ATTN_COMPACT ? NULL : pairs_of, /* no module has more queries than are counted */
+    .pairs = pairs_of,
     .cost = "n (k B + c m / B) (d + dv)",
 };

@@ -13,8 +13,6 @@
 
 #include <string.h>
 
-#if ATTN_LSH
-
 /* Queries or keys of all heads of all batches. */
 typedef struct side {
     int64_t heads, tokens; /* heads of a batch */
@@ -276,4 +274,3 @@ const sparse_kind_t attn_sparse_lsh = {
     .period = attn_sparse_period,
     .cost = "rounds (n m / buckets (d + dv) + (n + m) buckets d / 2)",
 };
-#endif

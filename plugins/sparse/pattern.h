@@ -11,12 +11,6 @@
 #include "attention/pattern.h"
 #include "stream/cached.h"
 
-#if ATTN_LSH
-#define SPARSE_LSH(X) X(lsh, "those that share a bucket in a round")
-#else
-#define SPARSE_LSH(X)
-#endif
-
 /* X(name, help) */
 #define SPARSE_PATTERNS(X)                                                                         \
     X(band, "the last k*B keys and the last c of every block")                                     \
@@ -28,7 +22,7 @@
     X(dilated, "every stride-th of the nearest k*B*stride keys")                                   \
     X(topk, "the nearest k blocks, the top others by the mean of their keys")                      \
     X(topkeys, "the top keys by their logits")                                                     \
-    SPARSE_LSH(X)                                                                                  \
+    X(lsh, "those that share a bucket in a round")                                                 \
     X(blocks, "those of the arrays")
 
 typedef struct sparse_pattern sparse_pattern_t;

@@ -61,7 +61,6 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
     return attn_flash_weights.rows(base, io, batch, head, first, count, rows, row_stride, error);
 }
 
-#if ATTN_GRADIENTS
 static attn_status_t run_back(const attn_backend_plan_t *base, const attn_io_t *io,
                               const attn_io_t *gradients, attn_error_t *error) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
@@ -70,7 +69,6 @@ static attn_status_t run_back(const attn_backend_plan_t *base, const attn_io_t *
 }
 static const attn_ext_backward_t backward = {
     .struct_size = sizeof backward, .arrays = FLASH_GRADIENTS, .backward = run_back};
-#endif
 
 static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t shape[4]) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
@@ -85,7 +83,7 @@ static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t s
     }
 
 enum { BLOCK, LOCAL, GLOBAL, PATTERN, STRIDE, RANDOM, SEED, ENTRIES, TOP, BUCKETS, ROUNDS, SHARED };
-enum { PARAMETERS = ATTN_LSH ? SHARED + 1 : BUCKETS };
+enum { PARAMETERS = SHARED + 1 };
 static const attn_param_info_t params[PARAMETERS] = {
     [BLOCK] = PARAM(INTEGER, "block", "block size B", "B: keys a block", "keys", 0, 65536, 0,
                     "2^floor(log2 sqrt m)", NULL),
@@ -104,7 +102,6 @@ static const attn_param_info_t params[PARAMETERS] = {
                       9007199254740991.0, 0, "as many as there are blocks", NULL),
     [TOP] = PARAM(INTEGER, "top", "chosen", "topk: blocks of others; topkeys: keys a query", "", 0,
                   65536, 8, NULL, NULL),
-#if ATTN_LSH
     [BUCKETS] = PARAM(INTEGER, "buckets", "buckets", "of lsh, a round: 1 or even", "", 0, 65536, 0,
                       "as many as blocks, or one more", NULL),
     [ROUNDS] =
@@ -112,17 +109,17 @@ static const attn_param_info_t params[PARAMETERS] = {
     [SHARED] = PARAM(BOOLEAN, "shared", "shared",
                      "lsh: 1 where keys are the queries: none sees itself beside others", "", 0, 1,
                      0, NULL, NULL),
-#endif
 };
 #undef PARAM
 
 /* By the parameters' names: what those became that the pattern goes by. */
 static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t *fact) {
-    enum { TOLD = ATTN_LSH ? 8 : 6 };
-    static const uint32_t told[] = {BLOCK, LOCAL, GLOBAL, STRIDE, RANDOM, TOP, BUCKETS, ROUNDS};
+    enum { TOLD = 8 };
+    static const uint32_t told[TOLD] = {BLOCK, LOCAL, GLOBAL, STRIDE, RANDOM, TOP, BUCKETS, ROUNDS};
     const sparse_pattern_t *pattern = &((const sparse_plan_t *)base)->pattern;
-    const int64_t numbers[] = {pattern->block,  pattern->local, pattern->global,  pattern->stride,
-                               pattern->random, pattern->top,   pattern->buckets, pattern->rounds};
+    const int64_t numbers[TOLD] = {pattern->block,   pattern->local,  pattern->global,
+                                   pattern->stride,  pattern->random, pattern->top,
+                                   pattern->buckets, pattern->rounds};
     for (int i = 0; i < TOLD; i++)
         if (pattern->kind->facts & 1u << i && index-- == 0) {
             fact->name = params[told[i]].name;
@@ -139,7 +136,6 @@ static uint64_t plan_bytes(const attn_backend_plan_t *base) {
     return ((const sparse_plan_t *)base)->bytes;
 }
 
-#if ATTN_LSH
 /* One query that no head shares its keys with looks for them: 0. Else all go by buckets. */
 static int take_buckets(sparse_pattern_t *pattern, const attn_problem_t *problem,
                         const attn_value_t *values) {
@@ -154,7 +150,6 @@ static int take_buckets(sparse_pattern_t *pattern, const attn_problem_t *problem
     pattern->base.by_head = 1;
     return 1;
 }
-#endif
 
 static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_value_t *values) {
     const sparse_kind_t *kind = kinds[values[PATTERN].integer];
@@ -180,9 +175,7 @@ static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_val
     if (!pattern.stride) pattern.stride = kind->from ? sparse_root(pattern.columns) : 2;
     if (kind->gathered) pattern.base.gathered = kind->gathered(&pattern);
     if (kind->see) return pattern;
-#if ATTN_LSH
     if (kind->buckets && take_buckets(&pattern, problem, values)) return pattern;
-#endif
     pattern.base.ranges = pattern.base.in_place = 1;
     pattern.base.see = attn_sparse_see_all;
     pattern.base.block = pattern.buckets ? 1 : pattern.block;
@@ -208,7 +201,7 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
     memcpy(fixed, values, sizeof fixed);
     fixed[BLOCK].integer = pattern.block;
     fixed[STRIDE].integer = pattern.stride;
-    if (ATTN_LSH) fixed[BUCKETS].integer = pattern.buckets;
+    fixed[BUCKETS].integer = pattern.buckets;
     const int by_place = !pattern.kind->by_logits && (!pattern.buckets || pattern.shared);
     const int never = pattern.kind->next && !pattern.buckets;
     if (never || (by_place && !pattern.is_causal))
@@ -228,7 +221,7 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
         .first = pattern.kind->sees_first ? pattern.global : 0,
         .period = pattern.kind->period ? pattern.kind->period(&pattern) : INT64_MAX,
         .kept = pattern.rounds,
-        .lend = ATTN_LSH ? lend : NULL,
+        .lend = lend,
     };
     return attn_cached_stream(&cached, stream, error);
 }
@@ -247,9 +240,7 @@ static const void *get_extension(const char *id) {
         &attn_sparse_arrays[3]};
     static const attn_ext_inputs_t inputs = {sizeof inputs, SPARSE_ARRAYS, arrays, own_shape};
     static const attn_ext_weights_t weights = {.struct_size = sizeof weights, .rows = weight_rows};
-#if ATTN_GRADIENTS
     if (strcmp(id, ATTN_EXT_BACKWARD) == 0) return &backward;
-#endif
     if (strcmp(id, ATTN_EXT_INPUTS) == 0) return &inputs;
     if (strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &declared;
@@ -274,10 +265,10 @@ static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "sparse: local * block is %lld keys, must be at most 2^31",
                          (long long)(pattern->local * pattern->block));
-    if (ATTN_GRADIENTS && problem->backward && (pattern->kind->by_logits || pattern->buckets))
+    if (problem->backward && (pattern->kind->by_logits || pattern->buckets))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sparse: %s has no gradients",
                          pattern->buckets ? "lsh" : "topkeys");
-    if (ATTN_LSH && pattern->buckets > 1 && pattern->buckets % 2)
+    if (pattern->buckets > 1 && pattern->buckets % 2)
         return attn_fail(error, ATTN_ERROR_RANGE, "sparse: buckets is %lld, must be 1 or even",
                          (long long)pattern->buckets);
     if (pattern->kind->by_logits && !pattern->top)
@@ -362,7 +353,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
 
 static const attn_backend_t sparse_backend = {
     .struct_size = sizeof(attn_backend_t),
-    .features = FLASH_FEATURES | (ATTN_GRADIENTS ? ATTN_FEATURE_BACKWARD : 0),
+    .features = FLASH_FEATURES | ATTN_FEATURE_BACKWARD,
     .id = "sparse",
     .name = "Sparse",
     .version = "0.1.0",

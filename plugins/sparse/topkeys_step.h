@@ -58,8 +58,7 @@ ATTN_SMALL_STEP void topkeys_gather_(const flash_tile_t *tile, const attn_segmen
     const int64_t columns = tile->value_dim, stride = segment->values_stride;
     float *out = tile->out + r * tile->out_stride;
     int64_t c = 0;
-    for (; !ATTN_COMPACT && c + GATHER_VECTORS * VF_LANES <= columns;
-         c += GATHER_VECTORS * VF_LANES)
+    for (; c + GATHER_VECTORS * VF_LANES <= columns; c += GATHER_VECTORS * VF_LANES)
         topkeys_gather_columns_(GATHER_VECTORS, out + c, weights, keys, count, segment->values + c,
                                 stride, columns - c);
     for (; c < columns; c += VF_LANES)

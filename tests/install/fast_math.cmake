@@ -104,8 +104,8 @@ foreach(command IN LISTS commands)
 endforeach()
 
 # A shared library of softmax, on each tier that there is.
-run(${CMAKE_COMMAND} -S ${WORK}/parent -B ${WORK}/build ${options} -DATTN_PLUGINS=softmax -DATTN_GRADIENTS=OFF
-    -DATTN_QUANTISED=OFF -DBUILD_SHARED_LIBS=ON)
+run(${CMAKE_COMMAND} -S ${WORK}/parent -B ${WORK}/build ${options} -DATTN_PLUGINS=softmax
+    -DBUILD_SHARED_LIBS=ON)
 run(${CMAKE_COMMAND} --build ${WORK}/build --target attend)
 string(REPLACE , ";" TIERS ${TIERS})
 foreach(tier IN LISTS TIERS)

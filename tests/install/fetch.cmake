@@ -17,7 +17,7 @@ file(WRITE ${WORK}/parent/CMakeLists.txt
 file(COPY_FILE ${ROOT}/core/examples/decode.c ${WORK}/parent/program.c)
 file(APPEND ${WORK}/parent/CMakeLists.txt "target_link_libraries(program PRIVATE m)\n")
 run(${CMAKE_COMMAND} -S ${WORK}/parent -B ${WORK}/build -G ${GENERATOR}
-    -DCMAKE_C_COMPILER=${C_COMPILER} -DATTN_SIMDE_INCLUDE=${SIMDE} -DATTN_GRADIENTS=OFF -DATTN_QUANTISED=OFF)
+    -DCMAKE_C_COMPILER=${C_COMPILER} -DATTN_SIMDE_INCLUDE=${SIMDE})
 run(${CMAKE_COMMAND} --build ${WORK}/build --target program)
 run(${WORK}/build/program)
 message(STATUS "${output}")

@@ -190,8 +190,7 @@ typedef struct share {
  * read in place; several rows take 32 kB of keys. */
 static int64_t few_keys(const trial_t *trial) {
     const attn_problem_t *p = &trial->problem;
-    const int in_place =
-        !ATTN_COMPACT && trial->io.key.stride[3] == 1 && trial->io.value.stride[3] == 1;
+    const int in_place = trial->io.key.stride[3] == 1 && trial->io.value.stride[3] == 1;
     if (p->heads / p->kv_heads * p->queries == 1 && in_place) return SPLIT;
     const int64_t keys = 32768 / p->dim / 32 * 32;
     return keys < 32 ? 32 : keys > 128 ? 128 : keys;

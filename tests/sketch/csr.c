@@ -321,7 +321,6 @@ static void it_has_no_gradients(void **state) {
 
 static void what_factorises_takes_dense_inputs(void **state) {
     (void)state;
-#if ATTN_SKETCH_FACTORS
     attn_context_t *context = fixture_context(1);
     attn_problem_t problem = fixture_problem(1, 2, 8, 8, 32, 4);
     problem.own_inputs = (1u << OWN) - 1;
@@ -330,7 +329,6 @@ static void what_factorises_takes_dense_inputs(void **state) {
     fixture_refuse_plan(context, "sketch", &problem, "elements=5,method=approximate",
                         ATTN_ERROR_UNSUPPORTED, "approximate takes dense queries and keys");
     attn_context_destroy(context);
-#endif
 }
 
 TEST_MAIN(cmocka_unit_test(it_is_what_dense_is), cmocka_unit_test(cost_follows_the_elements),

@@ -56,12 +56,10 @@ static void settings_that_cannot_be(void **state) {
         refuse_settings(context, "size=x", ATTN_ERROR_ARGUMENT, "size|x");
         refuse_settings(context, "height=1", ATTN_ERROR_NOT_FOUND, "height");
         refuse_settings(context, "method=leverage,size=4", ATTN_ERROR_UNSUPPORTED, "leverage");
-#if ATTN_SKETCH_FACTORS
         refuse_settings(context, "method=deterministic,size=4", ATTN_ERROR_UNSUPPORTED,
                         "deterministic");
         refuse_settings(context, "method=approximate,size=4", ATTN_ERROR_UNSUPPORTED,
                         "approximate");
-#endif
     }
     attn_context_destroy(context);
 }

@@ -11,7 +11,6 @@
 #define SHARED_EVERY(...) __VA_ARGS__
 #define SHARED_SOFTMAX(...) __VA_ARGS__
 #define SHARED_FULL(...) __VA_ARGS__
-#define SHARED_GRADIENTS(...) __VA_ARGS__
 #define SHARED_MODULE(...)
 #define SHARED_PLUGIN(...)
 #define SHARED_THREADS(...)

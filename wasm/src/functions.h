@@ -6,9 +6,8 @@
  *   FUNCTION(set, result, name, KIND(position, argument)...)
  *
  * Sets, by who has a function: every module and the addon (EVERY), every module (MODULE), the library
- * (SOFTMAX), unless it is softmax alone (FULL), has threads alone (THREADS), can load plugins (PLUGIN), has
- * gradients, and the addon (GRADIENTS); texts and files (DATA); the experiments (LABS); trained models (MODELS); models that learn
- * (TRAINING).
+ * (SOFTMAX), unless it is softmax alone (FULL), has threads alone (THREADS), can load plugins (PLUGIN);
+ * texts and files (DATA); the experiments (LABS); trained models (MODELS); models that learn (TRAINING).
  *
  * Kinds of arguments:
  *   SESSION, PLAN, STREAM, RUN, MODEL, STUDY   what a function with that result made
@@ -71,11 +70,11 @@ FUNCTION(FULL, STATUS, attnjs_weights, SESSION(0), PLAN(1), ARRAYS(2, arrays), N
 FUNCTION(FULL, NUMBER, attnjs_oracle_error, SESSION(0), PLAN(1), ARRAYS(2, arrays), NUMBER(3, stride))
 
 /** A plan that also does attnjs_backward(). */
-FUNCTION(GRADIENTS, PLAN, attnjs_gradients_create, SESSION(0), TEXT(1, backend), PROBLEM(2, problem), PAIRS(3, params), LENGTH(4, count))
+FUNCTION(FULL, PLAN, attnjs_gradients_create, SESSION(0), TEXT(1, backend), PROBLEM(2, problem), PAIRS(3, params), LENGTH(4, count))
 /** {"lse", "arrays"} as JSON: whether attnjs_backward() reads lse, and the numbers of arrays that can have gradients. */
-FUNCTION(GRADIENTS, TEXT, attnjs_gradients_describe, SESSION(0), PLAN(1))
+FUNCTION(FULL, TEXT, attnjs_gradients_describe, SESSION(0), PLAN(1))
 /** `arrays` are a run's, after it; `gradients` the loss's by out, and those to be written, each by its array's number. */
-FUNCTION(GRADIENTS, STATUS, attnjs_backward, SESSION(0), PLAN(1), ARRAYS(2, arrays), ARRAYS(3, gradients))
+FUNCTION(FULL, STATUS, attnjs_backward, SESSION(0), PLAN(1), ARRAYS(2, arrays), ARRAYS(3, gradients))
 
 /* ---- stream.c -------------------------------------------------------------------------------- */
 

@@ -22,15 +22,14 @@ const inSets = (...sets) =>
     functions.filter(({ set }) => sets.includes(set)).map(({ name }) => name);
 
 /* Those of the addon. */
-const SHARED = ["EVERY", "SOFTMAX", "FULL", "GRADIENTS"];
+const SHARED = ["EVERY", "SOFTMAX", "FULL"];
 
 const MODULES = {
     simd: ["FULL", "PLUGIN", "SOFTMAX"],
     scalar: ["FULL", "PLUGIN", "SOFTMAX"],
     threads: ["FULL", "THREADS", "SOFTMAX"],
     softmax: ["SOFTMAX"],
-    "gradients-simd": ["FULL", "PLUGIN", "SOFTMAX", "GRADIENTS"],
-    reactor: ["FULL", "SOFTMAX", "GRADIENTS"],
+    reactor: ["FULL", "SOFTMAX"],
     labs: ["LABS"],
     models: ["MODELS"],
     training: ["MODELS", "TRAINING"],

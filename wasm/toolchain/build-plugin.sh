@@ -40,7 +40,7 @@ compile_kernels() {
         object=$stage/${#objects[@]}.o
         [ "$bits" != 0 ] || flags+=" -fno-tree-vectorize"
         # shellcheck disable=SC2086 # several flags in one word
-        "${compiler[@]}" "$@" -O3 $flags -I"$core" -DATTN_SMALL=0 -DATTN_COMPACT=0 -DATTN_TIER="$name" \
+        "${compiler[@]}" "$@" -O3 $flags -I"$core" -DATTN_SMALL=0 -DATTN_TIER="$name" \
             -DATTN_SIMD_BITS="$bits" -DATTN_TILE_ROWS="$rows" -DATTN_TILE_COLUMNS="$columns" -c "$file" -o "$object"
         objects+=("$object")
     done < <(tiers)
