@@ -21,22 +21,19 @@ import { bundledParts, linkedParts, modulesIn, noticeOf } from "./notice.mjs";
 
 /* Node's, which share what they are made of. */
 const NODE = [
-    ...[
-        "node",
-        "worker-node",
-        "served-node",
-        "data-node",
-        "labs-node",
-        "labs-worker-node",
-        "models-node",
-        "training-node",
-        "native",
-    ],
-    ...["gradients-node", "gradients-worker-node", "gradients-served-node", "gradients-native"],
+    "node",
+    "worker-node",
+    "served-node",
+    "data-node",
+    "labs-node",
+    "labs-worker-node",
+    "models-node",
+    "training-node",
+    "native",
 ];
 
 /* Those of them that are threads, and start by themselves. */
-const THREADS = ["served-node", "labs-worker-node", "gradients-served-node"];
+const THREADS = ["served-node", "labs-worker-node"];
 
 /* What require() gives. */
 const REQUIRED = [
@@ -51,10 +48,6 @@ const BUNDLES = [
     ["thread-node"],
     ["softmax"],
     ["softmax-node"],
-    ["gradients"],
-    ["gradients-worker"],
-    ["gradients-served"],
-    ["gradients-native-web"],
     ["worker"],
     ["served"],
     NODE,
@@ -72,7 +65,6 @@ const BUNDLES = [
 /* Browsers' entries that have files beside them, which they find by `new URL(..., import.meta.url)`. */
 const WITH_FILES = [
     ...["index", "softmax", "worker", "data", "labs", "models", "training", "native-web"],
-    ...["gradients", "gradients-worker", "gradients-native-web"],
     ...["view"], // by its neighbours
 ];
 

@@ -9,13 +9,10 @@ const folder = new URL(".", import.meta.url);
 
 /* By the name that is imported: its types, and theirs that it hands on. */
 const ENTRIES = {
-    libattn: ["index", "problem", "arrays", "plan", "stream", "backends"],
+    libattn: ["index", "problem", "arrays", "plan", "gradients", "stream", "backends"],
     "libattn/worker": ["worker"],
     "libattn/native": ["native"],
     "libattn/softmax": ["softmax"],
-    "libattn/gradients": ["gradients"],
-    "libattn/gradients/native": ["gradients-native"],
-    "libattn/gradients/worker": ["gradients-worker"],
     "libattn/inline": ["inline"],
     "libattn/data": ["data"],
     "libattn/labs": ["labs"],

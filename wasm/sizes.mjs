@@ -14,8 +14,6 @@ export const downloads = {
     scalar: { entry: "index.js", module: "libattn.scalar.wasm" },
     threads: { entry: "index.js", module: "libattn.threads.wasm", beside: "thread.js" },
     softmax: { entry: "softmax.js", module: "libattn.softmax.wasm" },
-    gradients: { entry: "gradients.js", module: "libattn.gradients-simd.wasm" },
-    "gradients-relaxed": { entry: "gradients.js", module: "libattn.gradients-relaxed.wasm" },
     inline: { entry: "inline.js" },
 };
 

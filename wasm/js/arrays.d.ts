@@ -144,7 +144,7 @@ export interface OwnInputs {
     /** (batch, head, entry): true where the mask is not looked at. */
     blockFull: MaskArray;
     /**
-     * Of backend "sketch" natively and in libattn/gradients: X in compressed sparse rows, all three in place of query
+     * Of backend "sketch": X in compressed sparse rows, all three in place of query
      * and key, which it both is. The rows of all batches and heads one below the other: where the elements of each
      * begin, and where the last ones end, batch * heads * queries + 1 numbers.
      */

@@ -1,9 +1,11 @@
 import { readArray } from "./arrays.js";
-import { checkLength, checkSize, isTensor } from "./check.js";
-import { Core, makeFor, planFor, readCall, readProblem } from "./core.js";
+import { checkBoolean, checkLength, checkSize, isTensor } from "./check.js";
+import { Core, PLANNED, makeFor, planFor, planOf, readCall, readProblem } from "./core.js";
 import { inWords } from "./declared.js";
 import { arrayClass, checkDtype } from "./dtypes.js";
 import { AttnError, missing } from "./errors.js";
+import { GradientsPlan } from "./gradients-plan.js";
+import { readGradients } from "./gradients.js";
 import { computeBeside } from "./job.js";
 import { readChecked } from "./options.js";
 import { Plan } from "./plan.js";
@@ -31,11 +33,12 @@ export class Attn extends Core {
     #load;
 
     /** `readUrl` gives the bytes behind a URL: what plugins are read with. */
-    constructor(engine, more = {}, readUrl, session = new Session(engine)) {
+    constructor(engine, more = {}, readUrl) {
         if (!engine.has("attnjs_backends")) {
             const message = "the module is softmax alone, which libattn/softmax takes, not libattn";
             throw new AttnError("ATTN_ERROR_LOAD", message);
         }
+        const session = new Session(engine);
         super(session, { ...more, blocking: engine.blocking }, Plan);
         this.#session = session;
         this.#load = { engine, session, readUrl };
@@ -68,6 +71,28 @@ export class Attn extends Core {
     #tensor(length, dtype, { like, from, shape }) {
         checkSize(length, "length");
         return new Tensor(this.#session, arrayClass(dtype, like), length, dtype, from, shape);
+    }
+
+    plan(given) {
+        const options = readChecked(given, [...PLANNED, "gradients"], "plan");
+        const { gradients = false } = options;
+        checkBoolean(gradients, "gradients");
+        const problem = readProblem(options, this.#session);
+        return gradients ? this.#gradientsPlan(problem) : this[planOf](problem);
+    }
+
+    gradients(...args) {
+        const { problem, rest } = readGradients(args, this.#session);
+        const plan = this.#gradientsPlan(problem);
+        try {
+            return plan.gradients(rest);
+        } finally {
+            plan.dispose();
+        }
+    }
+
+    #gradientsPlan(problem) {
+        return this[planOf](problem, GradientsPlan, "attnjs_gradients_create");
     }
 
     async attentionAsync(...args) {

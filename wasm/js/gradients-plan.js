@@ -1,4 +1,4 @@
-/* A plan that also has gradients of a loss (attn/ext/backward.h): libattn/gradients. */
+/* A plan that also has gradients of a loss (attn/ext/backward.h). */
 import { NEW, checkJob, readArrays } from "./arrays.js";
 import { PLACE } from "./call.js";
 import { checkOneOf, readList } from "./check.js";

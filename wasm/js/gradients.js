@@ -1,5 +1,22 @@
-/* libattn/gradients for browsers, workers and whatever has fetch(). Node's entry is gradients-node.js. */
-import { makeGradientsInit } from "./gradients-full.js";
+/* Gradients in one call: attn.gradients(). */
+import { PLAN, readCall } from "./call.js";
+import { READ, inputsOf } from "./declared.js";
+import { dtypesOf } from "./dtypes.js";
+import { BACKWARD, backwardArrays } from "./gradients-plan.js";
+import { problemOf } from "./rules.js";
+import { inferSizes } from "./shape.js";
 
-export { AttnError } from "./errors.js";
-export const init = makeGradientsInit({});
+const NEEDED = [...READ, "outGradient"];
+
+/** A call of gradients(): { problem, rest }, `rest` being what gradients() of a plan takes. */
+export function readGradients(args, session) {
+    const declare = ({ backend }) => backwardArrays(session.arraysOf(backend));
+    const others = [...PLAN, ...BACKWARD];
+    const call = readCall(args, { needed: NEEDED, others, declare }, "gradients", dtypesOf);
+    const { options, arrays, declared } = call;
+    const sizes = inferSizes(options, arrays);
+    const inputs = inputsOf(declared).filter((name) => arrays[name]);
+    const problem = problemOf(options, sizes, inputs, session.arraysOf(options.backend));
+    const rest = Object.entries(options).filter(([name]) => !PLAN.includes(name));
+    return { problem, rest: Object.fromEntries(rest) };
+}

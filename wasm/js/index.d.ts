@@ -23,6 +23,19 @@
  * An array may be given with its shape, {@link Shaped}: sizes then follow from it. In options `null`
  * and `undefined` are the same: not given. Each option is read once, before anything is computed.
  *
+ * The gradient of an array is dL/darray: as many elements as that has, in the order of the layout, of its type, in a
+ * new array that is the caller's. Where an array has an axis of 1 for all, so has its gradient, which is the
+ * sum. What a mask, a window or key lengths hide gets 0, also where it is NaN. Weights are computed anew: memory
+ * grows with `queries` + `keys`, not with their product. Results do not depend on threads.
+ *
+ * ```js
+ * const plan = attn.plan({ heads: 8, queries: 128, dim: 64, causal: true, gradients: true });
+ * const { out, lse } = plan.run({ query, key, value, lse: true });
+ * const outGradient = lossGradient(out); // dL/dout, as long as out
+ * const gradients = plan.gradients({ query, key, value, out, lse, outGradient });
+ * gradients.query; // dL/dquery, as long as query
+ * ```
+ *
  * Errors: {@link AttnError} for what the library refuses, and TypeError for values of a wrong
  * JavaScript type and for options with an unknown name. Both are one line that names the value.
  * NaN and infinities in the inputs are no error: they are computed with as IEEE 754 says.
@@ -43,6 +56,13 @@ import type {
 } from "./arrays.js";
 import type { Backend, Plugin } from "./backends.js";
 import type {
+    GradientName,
+    Gradients,
+    GradientsCall,
+    GradientsPlan,
+    GradientsPlanOptions,
+} from "./gradients.js";
+import type {
     Asked,
     Asking,
     AsyncOptions,
@@ -56,6 +76,7 @@ import type { HasLse, Stream, StreamOptions } from "./stream.js";
 
 export * from "./arrays.js";
 export * from "./backends.js";
+export * from "./gradients.js";
 export * from "./plan.js";
 export * from "./problem.js";
 export * from "./stream.js";
@@ -156,8 +177,13 @@ export interface Attn {
         options?: { name?: string | null | undefined } | null | undefined,
     ): Promise<Plugin>;
 
-    /** Prepare to solve a problem often. */
-    plan<D extends OutDtype = "f32", K extends Dtype = D>(options: PlanOptions<D, K>): Plan<D, K>;
+    /** Prepare to solve a problem often; with `gradients: true` the plan also has gradients. */
+    plan<D extends OutDtype = "f32", K extends Dtype = D>(
+        options: GradientsPlanOptions<D, K>,
+    ): GradientsPlan<D, K>;
+    plan<D extends OutDtype = "f32", K extends Dtype = D>(
+        options: PlanOptions<D, K> & { gradients?: false | null | undefined },
+    ): Plan<D, K>;
 
     /**
      * Attention in one call. For many calls of one shape, make a plan.
@@ -202,6 +228,32 @@ export interface Attn {
         value: Elements<K>,
         options?: (AttentionOptions<D, K, Out> & AsyncOptions) | null | undefined,
     ): Promise<Written<Out>>;
+
+    /**
+     * Gradients in one call, which makes a plan for it. Sizes as for {@link Attn.attention}. A backend, a rule
+     * or an element type that has no gradients (keys in i8) is an AttnError "ATTN_ERROR_UNSUPPORTED".
+     */
+    gradients<
+        D extends OutDtype = "f32",
+        K extends Dtype = D,
+        By extends GradientName = "query" | "key" | "value",
+    >(
+        call: GradientsCall<D, K, By>,
+    ): Gradients<D, K, By>;
+    gradients<
+        D extends OutDtype = "f32",
+        K extends Dtype = D,
+        By extends GradientName = "query" | "key" | "value",
+    >(
+        query: Elements<D>,
+        key: Elements<K>,
+        value: Elements<K>,
+        outGradient: Elements<D>,
+        options?:
+            | Omit<GradientsCall<D, K, By>, "query" | "key" | "value" | "outGradient">
+            | null
+            | undefined,
+    ): Gradients<D, K, By>;
 
     /** Make an empty stream, for tokens that arrive one by one. */
     stream<D extends OutDtype = "f32", K extends Dtype = D>(

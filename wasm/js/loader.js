@@ -28,9 +28,9 @@ const runs = (build) => NEEDS[build]?.() ?? true;
  * Makes init(). `files`: by build, best first, what gives its source; `make(engine, more, readUrl)`: the
  * library on an engine, `more` being what it is to tell of itself. Of the platform, `readUrl` gives the
  * bytes behind a URL where fetch() does not, and `openPool(module, threads)`, where there are threads,
- * { exports, handle }. `way`: as that of compileOwn().
+ * { exports, handle }.
  */
-export function makeInit({ readUrl = fetchBytes, openPool }, files, make, way = WAY) {
+export function makeInit({ readUrl = fetchBytes, openPool }, files, make) {
     const names = openPool ? ["build", "threads"] : ["build"];
     return async function init(given, more, about) {
         const options = readInit(given, more, names);
@@ -46,7 +46,7 @@ export function makeInit({ readUrl = fetchBytes, openPool }, files, make, way = 
             throw new AttnError("ATTN_ERROR_UNSUPPORTED", message);
         }
         const module = await (own
-            ? compileOwn(files[build], readUrl, way)
+            ? compileOwn(files[build], readUrl, WAY)
             : compile(source, readUrl));
         const shared = FULL && files.threads && WebAssembly.Module.imports(module).length > 0;
         if (FULL && threads > 1 && !shared)

@@ -1,6 +1,7 @@
 /* The addon of Node, where there is one, and else the WebAssembly module. */
 import Module from "node:module"; // as a whole: webpack would read what createRequire() is given
 import { resolve } from "node:path";
+import { Attn } from "./attn.js";
 import { INTERFACE } from "./engine.js";
 import { Native } from "./native-engine.js";
 import { addonName } from "./native-name.js";
@@ -45,12 +46,12 @@ function find(places) {
     return { addon: null, reason: reasons.join("; ") };
 }
 
-/** init() with the class of what it gives, and what serves where there is no addon. */
-export const makeNativeInit = (Library, initWasm) => async (given) => {
+/** init(), with what serves where there is no addon. */
+export const makeNativeInit = (initWasm) => async (given) => {
     const options = readNative(given);
     const { addon: place, threads, tier } = options;
     const { addon, reason } =
         place === undefined ? (found ??= find(placesOf(process))) : find([resolve(place)]);
     if (!addon) return withoutAddon(initWasm, options, reason);
-    return Object.freeze(new Library(new Native(addon, { threads, tier }), { threads, reason }));
+    return Object.freeze(new Attn(new Native(addon, { threads, tier }), { threads, reason }));
 };

@@ -9,7 +9,7 @@ import { Remote } from "./remote.js";
 import { RemoteObject, ask, callOn } from "./remote-object.js";
 
 const ROOT = 0;
-export const LONG = ["signal"];
+const LONG = ["signal"];
 
 class Tensor extends RemoteObject {
     constructor(remote, answer) {
@@ -26,7 +26,7 @@ class Tensor extends RemoteObject {
     }
 }
 
-export class Plan extends RemoteObject {
+class Plan extends RemoteObject {
     #writes;
 
     constructor(remote, answer, writes) {
@@ -45,6 +45,12 @@ export class Plan extends RemoteObject {
 
     async error(options) {
         return (await this[ask]("error", [options], { watch: LONG })).value;
+    }
+}
+
+class GradientsPlan extends Plan {
+    async gradients(options) {
+        return (await this[ask]("gradients", [options], { watch: LONG })).value;
     }
 }
 
@@ -124,8 +130,6 @@ class Plugin {
 
 /** Made by init() of libattn/worker. */
 export class Attn {
-    /** The class of the plan that these options ask for. */
-    static planFor = () => Plan;
     #remote;
     #backends;
     #readUrl;
@@ -139,7 +143,7 @@ export class Attn {
     /** `readUrl` gives the bytes behind a URL: what plugins are read with. */
     static async open(remote, readUrl) {
         const { backends, ...about } = (await remote.call(ROOT, "about")).value;
-        const attn = Object.assign(new this(), about);
+        const attn = Object.assign(new Attn(), about);
         attn.#remote = remote;
         attn.#backends = backends;
         attn.#readUrl = readUrl;
@@ -159,8 +163,13 @@ export class Attn {
 
     async plan(options) {
         const answer = await this[ask]("plan", [options]);
-        const Made = this.constructor.planFor(options);
+        const Made = options.gradients ? GradientsPlan : Plan;
         return new Made(this.#remote, answer, this.#writes);
+    }
+
+    async gradients(...args) {
+        const how = { names: [...READ, "outGradient"], watch: LONG };
+        return (await this[ask]("gradients", args, how)).value;
     }
 
     async tensor(...args) {
@@ -206,18 +215,15 @@ export class Attn {
 
 if (Symbol.dispose) Attn.prototype[Symbol.dispose] = Attn.prototype.dispose;
 
-/**
- * init() on a platform: `start` as remote.js wants it, `readUrl` gives the bytes behind a URL; `Library`: the class
- * of what it gives.
- */
-export function makeRemoteInit(start, readUrl, Library = Attn) {
+/** init() on a platform: `start` as remote.js wants it, `readUrl` gives the bytes behind a URL. */
+export function makeRemoteInit(start, readUrl) {
     return async function init(given) {
         const options = readInit(given, null, ["build", "threads"]);
         const { source } = options;
         if (source) options.source = await compile(await source, readUrl);
         const remote = new Remote(start, options);
         try {
-            return await Library.open(remote, readUrl);
+            return await Attn.open(remote, readUrl);
         } catch (error) {
             remote.dispose();
             throw error;

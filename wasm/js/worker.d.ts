@@ -177,6 +177,35 @@ export type AttentionCall<
     OutArray<Out> &
     AskedArrays<Lse, Scores>;
 
+type Differentiated = "query" | "key" | "value" | "out" | "outGradient";
+
+/** The arrays of gradients() that have the types of a problem. */
+export interface BackwardArrays<D extends full.OutDtype, K extends full.Dtype> {
+    query: Elements<D>;
+    key: Elements<K>;
+    value: Elements<K>;
+    outGradient: Elements<D>;
+    out?: Elements<D> | null | undefined;
+}
+
+/** As {@link full.GradientsOptions}. */
+export type GradientsOptions<
+    D extends full.OutDtype,
+    K extends full.Dtype,
+    By extends full.GradientName,
+> = SentBut<full.GradientsOptions<"f32", "f32", By>, Differentiated> &
+    BackwardArrays<D, K> &
+    WorkerOptions;
+
+/** As {@link full.GradientsCall}. */
+export type GradientsCall<
+    D extends full.OutDtype,
+    K extends full.Dtype,
+    By extends full.GradientName,
+> = GradientsOptions<D, K, By> &
+    full.Settings &
+    full.Dtypes<D, K> & { [Name in keyof full.Sizes]?: Sent<full.Sizes[Name]> | null | undefined };
+
 /** The methods of `T` by these names, with promises. Their arguments are the same. */
 export type Promised<T, Names extends keyof T> = {
     [Name in Names]: T[Name] extends (...args: infer Args) => infer Result
@@ -215,6 +244,17 @@ export interface Plan<D extends full.OutDtype = "f32", K extends full.Dtype = D>
             KeyArray<K> &
             ValueArray<K> & { out: Elements<D> } & WorkerOptions,
     ): Promise<number>;
+}
+
+/** A plan in the worker that has gradients. */
+export interface GradientsPlan<
+    D extends full.OutDtype = "f32",
+    K extends full.Dtype = D,
+> extends Plan<D, K> {
+    /** As {@link full.GradientsPlan.gradients}. */
+    gradients<By extends full.GradientName = "query" | "key" | "value">(
+        options: GradientsOptions<D, K, By>,
+    ): Promise<full.Gradients<D, K, By>>;
 }
 
 /** A stream in the worker: as {@link full.Stream}, with promises. */
@@ -281,8 +321,34 @@ export interface Attn
     ): Promise<Written<Out>>;
 
     plan<D extends full.OutDtype = "f32", K extends full.Dtype = D>(
-        options: full.PlanOptions<D, K>,
+        options: full.GradientsPlanOptions<D, K>,
+    ): Promise<GradientsPlan<D, K>>;
+    plan<D extends full.OutDtype = "f32", K extends full.Dtype = D>(
+        options: full.PlanOptions<D, K> & { gradients?: false | null | undefined },
     ): Promise<Plan<D, K>>;
+
+    /** As {@link full.Attn.gradients}. */
+    gradients<
+        D extends full.OutDtype = "f32",
+        K extends full.Dtype = D,
+        By extends full.GradientName = "query" | "key" | "value",
+    >(
+        call: GradientsCall<D, K, By>,
+    ): Promise<full.Gradients<D, K, By>>;
+    gradients<
+        D extends full.OutDtype = "f32",
+        K extends full.Dtype = D,
+        By extends full.GradientName = "query" | "key" | "value",
+    >(
+        query: Elements<D>,
+        key: Elements<K>,
+        value: Elements<K>,
+        outGradient: Elements<D>,
+        options?:
+            | Omit<GradientsCall<D, K, By>, "query" | "key" | "value" | "outGradient">
+            | null
+            | undefined,
+    ): Promise<full.Gradients<D, K, By>>;
 
     stream<D extends full.OutDtype = "f32", K extends full.Dtype = D>(
         options: full.StreamOptions<D, K> & full.HasLse,

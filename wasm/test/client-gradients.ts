@@ -1,7 +1,7 @@
-/* A program that uses the types of libattn/gradients, its native form and its worker: packed.test.mjs compiles it. */
-import { AttnError, init, type Gradients, type GradientsPlan } from "libattn/gradients";
-import { init as initNative } from "libattn/gradients/native";
-import { init as initWorker, type Tensor } from "libattn/gradients/worker";
+/* A program that uses the types of gradients, natively and in a worker too: packed.test.mjs compiles it. */
+import { AttnError, init, type Gradients, type GradientsPlan } from "libattn";
+import { init as initNative } from "libattn/native";
+import { init as initWorker, type Tensor } from "libattn/worker";
 
 const x = new Float32Array(64);
 const attn = await init({ source: new Uint8Array(8), build: "relaxed" });

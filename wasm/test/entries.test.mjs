@@ -2,9 +2,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AttnError } from "libattn";
-import { init as initGradients } from "libattn/gradients";
-import { init as initGradientsNative } from "libattn/gradients/native";
-import { init as initGradientsWorker } from "libattn/gradients/worker";
 import { init as initInline } from "libattn/inline";
 import { init as initSoftmax } from "libattn/softmax";
 import { init as initWorker } from "libattn/worker";
@@ -56,18 +53,13 @@ const GRADIENTS = {
         }),
 };
 
+const WHOLE = { ...ENTRIES, ...BESIDE, ...JUDGING, ...GRADIENTS };
+
 const LIBRARIES = [];
-for (const [name, attn] of libraries)
-    LIBRARIES.push([name, attn, { ...ENTRIES, ...BESIDE, ...JUDGING }]);
-LIBRARIES.push(["inline", await initInline(), { ...ENTRIES, ...BESIDE, ...JUDGING }]);
+for (const [name, attn] of libraries) LIBRARIES.push([name, attn, WHOLE]);
+LIBRARIES.push(["inline", await initInline(), WHOLE]);
 LIBRARIES.push(["softmax", await initSoftmax(), ENTRIES]);
-const full = { ...ENTRIES, ...BESIDE, ...JUDGING, ...GRADIENTS };
-LIBRARIES.push(["gradients", await initGradients(), full]);
-LIBRARIES.push(["gradients/native", await initGradientsNative({ fallback: false }), full]);
-const workers = [
-    ["worker", await initWorker(), { ...ENTRIES, ...JUDGING }],
-    ["gradients/worker", await initGradientsWorker(), { ...ENTRIES, ...JUDGING, ...GRADIENTS }],
-];
+const workers = [["worker", await initWorker(), { ...ENTRIES, ...JUDGING, ...GRADIENTS }]];
 
 const call = async (entry, attn, arrays) => entry(attn, arrays);
 

@@ -9,8 +9,6 @@ const files = [
     "softmax-node.js",
     "softmax.js",
     "worker-node.js",
-    "gradients.js",
-    "gradients-node.js",
 ];
 const modules = await Promise.all(files.map((file) => import(`../dist/${file}`)));
 const classes = modules.map(({ AttnError }) => AttnError);

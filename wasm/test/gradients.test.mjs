@@ -1,5 +1,5 @@
 /*
- * libattn/gradients: gradients are those of `attn run --grad` for the same files, in every build, by the addon and in a
+ * Gradients are those of `attn run --grad` for the same files, in every build, by the addon and in a
  * worker; and what is refused.
  *
  * ATTN_CLI   the native `attn`   ../../build/attn
@@ -11,22 +11,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { init } from "libattn/gradients";
-import { init as initNative } from "libattn/gradients/native";
-import { init as initWorker } from "libattn/gradients/worker";
-import { GradientsAttn } from "../js/gradients-attn.js";
+import { init } from "libattn";
+import { init as initNative } from "libattn/native";
+import { init as initWorker } from "libattn/worker";
+import { Attn } from "../js/attn.js";
 import { Heap } from "../js/heap.js";
-import { assertClose, floats, hasRelaxed, largestProduct, makeProblem } from "./support.mjs";
+import { assertClose, floats, largestProduct, libraries, makeProblem } from "./support.mjs";
 import { decodeF16, moduleBytes, npyBytes, numbers, relativeBound } from "./support.mjs";
 import { sketchStretch, swapHeadsAndRows } from "./support.mjs";
 
 const cli = process.env.ATTN_CLI ?? fileURLToPath(new URL("../../build/attn", import.meta.url));
-const libraries = new Map([
-    ["simd", await init({ build: "simd" })],
-    ["native", await initNative({ fallback: false })],
-]);
-if (hasRelaxed) libraries.set("relaxed", await init({ build: "relaxed" }));
-
 const folder = mkdtempSync(join(tmpdir(), "libattn-"));
 after(() => rmSync(folder, { recursive: true }));
 
@@ -430,24 +424,12 @@ describe("refuses", () => {
         plan.dispose();
         assert.throws(() => plan.gradients(arrays), { code: "ATTN_ERROR_DISPOSED" });
     });
-
-    test("modules without gradients, and builds that there are not", async () => {
-        const source = await moduleBytes("simd");
-        await assert.rejects(init({ source }), {
-            code: "ATTN_ERROR_LOAD",
-            message: /no gradients/,
-        });
-        await assert.rejects(init({ build: "threads" }), {
-            name: "TypeError",
-            message: /"relaxed" or "simd"/,
-        });
-    });
 });
 
 test("calls free what they took, also those that fail", async () => {
-    const { instance } = await WebAssembly.instantiate(await moduleBytes("gradients-simd"), {});
+    const { instance } = await WebAssembly.instantiate(await moduleBytes("simd"), {});
     instance.exports._initialize();
-    const attn = new GradientsAttn(new Heap(instance.exports));
+    const attn = new Attn(new Heap(instance.exports));
     const big = makeProblem({ heads: 2, queries: 200, dim: 32 }, 4);
     const given = { query: big.query, key: big.key, value: big.value, outGradient: big.value };
     const refused = { ...given, ...big.sizes, kvDtype: "i8", key: new Int8Array(big.key.length) };

@@ -25,11 +25,8 @@ const ENTRIES = {
     "index.js": "init",
     "inline.js": "init",
     "softmax.js": "init",
-    "gradients.js": "init",
     "native-web.js": "init",
-    "gradients-native-web.js": "init",
     "worker.js": "init",
-    "gradients-worker.js": "init",
     "data.js": "embed",
     "models.js": "loadModel",
     "training.js": "createStudy",
@@ -64,7 +61,6 @@ const MODULES = {
     "index.js": "libattn.simd.wasm",
     "inline.js": "libattn.simd.wasm",
     "softmax.js": "libattn.softmax.wasm",
-    "gradients.js": "libattn.gradients-simd.wasm",
 };
 
 for (const [entry, file] of Object.entries(MODULES)) {
@@ -114,7 +110,6 @@ const CALLS = {
     "labs.js": `exports.lab("separation")`,
     "index.js": `exports.init({ build: "simd" })`,
     "softmax.js": `exports.init()`,
-    "gradients.js": `exports.init({ build: "simd" })`,
 };
 for (const [entry, call] of Object.entries(CALLS)) {
     test(`${entry} says what to do where its file is not found`, () => {

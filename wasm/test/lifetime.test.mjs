@@ -93,6 +93,8 @@ const USES = {
         plan: () => attn.plan(sizes),
         attention: () => attn.attention(arrays.query, arrays.key, arrays.value, sizes),
         attentionAsync: () => attn.attentionAsync(arrays.query, arrays.key, arrays.value, sizes),
+        gradients: () =>
+            attn.gradients(arrays.query, arrays.key, arrays.value, arrays.query, sizes),
         stream: () => attn.stream({ dim: 4, maxKeys: 9 }),
         tensor: () => attn.tensor(16),
         loadPlugin: () => attn.loadPlugin(new Uint8Array(8)),

@@ -8,7 +8,7 @@ import { Attn } from "../js/attn.js";
 import { Heap } from "../js/heap.js";
 import { hasRelaxed, libraries, makeProblem, moduleBytes, numbers } from "./support.mjs";
 
-const MODULES = ["simd", "scalar", "threads", "softmax", "gradients-simd", "labs", "reactor"];
+const MODULES = ["simd", "scalar", "threads", "softmax", "labs", "reactor"];
 if (hasRelaxed) MODULES.unshift("relaxed");
 
 const LIMIT = 2 ** 32;

@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { init as initGradients } from "libattn/gradients/native";
 import { init } from "libattn/native";
 import { libraries, makeProblem } from "./support.mjs";
 
@@ -34,21 +33,17 @@ test("a plugin's backend computes what the same plugin computes as a module", as
     const wasm = libraries.get("simd");
     const module = await wasm.loadPlugin(readFileSync(build("wasm")));
     const expected = wasm.attention(query, key, value, options);
-    for (const start of [init, initGradients]) {
-        const attn = await start({ fallback: false, threads: 2 });
-        const plugin = await attn.loadPlugin(path);
-        assert.deepEqual(plugin.backends, [BACKEND]);
-        assert.equal(plugin.name, path);
-        assert.ok(attn.backends().some(({ id }) => id === BACKEND));
-        const out = attn.attention(query, key, value, options);
-        const beside = await attn.attentionAsync(query, key, value, options);
-        assert.deepEqual(beside, out);
-        // Both sum in f32, with exponentials of their own: an error of few roundings of values below 1.
-        out.forEach((x, i) =>
-            assert.ok(Math.abs(x - expected[i]) <= sizes.keys * 2 ** -21, `${i}`),
-        );
-        attn.dispose();
-    }
+    const attn = await init({ fallback: false, threads: 2 });
+    const plugin = await attn.loadPlugin(path);
+    assert.deepEqual(plugin.backends, [BACKEND]);
+    assert.equal(plugin.name, path);
+    assert.ok(attn.backends().some(({ id }) => id === BACKEND));
+    const out = attn.attention(query, key, value, options);
+    const beside = await attn.attentionAsync(query, key, value, options);
+    assert.deepEqual(beside, out);
+    // Both sum in f32, with exponentials of their own: an error of few roundings of values below 1.
+    out.forEach((x, i) => assert.ok(Math.abs(x - expected[i]) <= sizes.keys * 2 ** -21, `${i}`));
+    attn.dispose();
     module.unload();
 });
 

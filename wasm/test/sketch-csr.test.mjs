@@ -1,12 +1,9 @@
-/* A sparse X as arrays of the backend sketch, which the addon has, and of modules those of libattn/gradients. */
+/* A sparse X as arrays of the backend sketch. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { init } from "libattn/gradients";
-import { init as initWorker } from "libattn/gradients/worker";
-import { hasRelaxed, libraries } from "./support.mjs";
+import { init as initWorker } from "libattn/worker";
+import { libraries } from "./support.mjs";
 
-const withCsr = { native: libraries.get("native"), simd: await init({ build: "simd" }) };
-if (hasRelaxed) withCsr.relaxed = await init({ build: "relaxed" });
 const sizes = { batch: 2, heads: 3, queries: 5, dim: 40, valueDim: 4 };
 const rows = sizes.batch * sizes.heads * sizes.queries;
 // Small whole numbers: no sum of a sketch to 16 features by AMS is rounded, so that both forms give the same bits.
@@ -35,7 +32,7 @@ const given = (more = {}) => ({
 const arrays = { ...csr, value, lse: true };
 const refused = (call, pattern) => assert.throws(call, (error) => pattern.test(error.message));
 
-for (const [name, attn] of Object.entries(withCsr)) {
+for (const [name, attn] of libraries) {
     describe(`sketch of a sparse X, ${name}`, () => {
         const sparse = (more) => attn.plan(given(more));
         const dense = attn.plan({ backend: "sketch", ...sizes, params });
@@ -88,8 +85,7 @@ for (const [name, attn] of Object.entries(withCsr)) {
                 () => attn.stream({ backend: "sketch", dim: 4, maxKeys: 3, inputs }),
                 /no input in place/,
             );
-            if (name !== "native")
-                refused(() => sparse({ gradients: true }), /a sparse X has no gradients/);
+            refused(() => sparse({ gradients: true }), /a sparse X has no gradients/);
         });
 
         test("dense queries and keys are needed where the plan names no such input", () => {
@@ -106,10 +102,6 @@ test("a sparse X goes to a worker", async () => {
     const attn = await initWorker({ build: "simd" });
     const plan = await attn.plan(given());
     const { out } = await plan.run(arrays);
-    assert.deepEqual(out, withCsr.simd.plan(given()).run(arrays).out);
+    assert.deepEqual(out, libraries.get("simd").plan(given()).run(arrays).out);
     await attn.dispose();
-});
-
-test("modules of libattn have no sparse X, and say so", () => {
-    refused(() => libraries.get("simd").plan(given({ params })), /xIndptr/);
 });

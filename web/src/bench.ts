@@ -21,14 +21,11 @@ const patience = 100; // milliseconds that stale work has to return
 export class Bench {
     /** null: it has to be started. */
     #attn: Promise<Attn> | null;
-    #isWhole: boolean;
     #plugins: ArrayFile[] = [];
     #waiting: Piece[] = [];
     #isWorking = false;
 
-    /** `isWhole`: by the module with all that the library has, which is half as large again. */
-    constructor(isWhole = false) {
-        this.#isWhole = isWhole;
+    constructor() {
         this.#attn = this.#started();
     }
 
@@ -110,14 +107,10 @@ export class Bench {
     }
 
     async #started(): Promise<Attn> {
-        const attn = this.#isWhole ? await initWhole() : await init();
+        const attn = await init();
         for (const file of this.#plugins) await load(attn, file);
         return attn;
     }
-}
-
-async function initWhole(): Promise<Attn> {
-    return (await import("libattn/gradients/worker")).init();
 }
 
 function load(attn: Attn, { name, bytes }: ArrayFile): Promise<Plugin> {

@@ -23,7 +23,7 @@ const retryShare = 1 / 4; // of the time that panels are timed for, all together
 const last = Number.MAX_SAFE_INTEGER; // in the bench's line
 
 export class Engine {
-    #bench: Bench;
+    #bench = new Bench();
     #source = new Source();
     #asked = 0; // inputs
     #held: Held | null = null;
@@ -33,11 +33,6 @@ export class Engine {
     #timing = new AbortController();
     #counting = new AbortController();
     #retrying = new AbortController();
-
-    /** `isWhole`: with all that the library has. */
-    constructor(isWhole = false) {
-        this.#bench = new Bench(isWhole);
-    }
 
     start(): Promise<{ version: string; build: string; tier: string; backends: Backend[] }> {
         return this.ask(async (attn) => {

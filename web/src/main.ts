@@ -6,12 +6,11 @@ import { Engine } from "./engine";
 import { Page } from "./page";
 import { readWithout, showWithout } from "./share/parts";
 import { start } from "./shell/start";
-import { readWhole } from "./state";
 
 async function open(): Promise<void> {
     start();
     showWithout(readWithout(new URLSearchParams(location.hash.slice(1))));
-    await new Page(new Engine(readWhole(location.hash))).open();
+    await new Page(new Engine()).open();
 }
 
 open().catch((error: unknown) => {

@@ -25,7 +25,6 @@ import { termOf } from "./terms";
 import type { ArrayFile } from "./types";
 import { onUnfold, unfold, unfolded } from "./unfolded";
 import { ViewingControls } from "./viewing";
-import { showWhole } from "./whole";
 import { Zoom, type Viewport } from "./zoom/zoom";
 
 const referenceId = "softmax"; // exact, up to rounding
@@ -85,7 +84,7 @@ export class Page {
         () => this.#setPin(null),
     );
     /** What stays as the link has it. */
-    #asked: Pick<Link, "without" | "lang" | "whole"> = { without: null, lang: null, whole: false };
+    #asked: Pick<Link, "without" | "lang"> = { without: null, lang: null };
 
     /** Listens at once: what the reader does while the page still loads counts. */
     constructor(engine: Engine) {
@@ -160,8 +159,7 @@ export class Page {
         this.#viewing.set(link);
         this.#zoom.set(link);
         this.#pinning.asked = link.pin;
-        this.#asked = { without: link.without, lang: link.lang, whole: link.whole };
-        showWhole(link.whole, (whole) => this.#loadWhole(whole));
+        this.#asked = { without: link.without, lang: link.lang };
         tellAbout(about);
         this.#panels.show(about.backends, link.params);
         await this.#keeping.restorePlugins(link.plugins, async (file) => {
@@ -174,14 +172,6 @@ export class Page {
         this.#panels.enlarge(link.enlarged);
         this.#address = address;
         return link;
-    }
-
-    /** Another module is another page. */
-    async #loadWhole(whole: boolean): Promise<void> {
-        this.#asked = { ...this.#asked, whole };
-        this.#remember();
-        await this.#address?.written();
-        location.reload();
     }
 
     get #surroundings(): Surroundings {

@@ -48,8 +48,6 @@ export interface Settings extends Problem {
     without: readonly Part[] | null;
     /** The language that was asked for; null: none was. */
     lang: string | null;
-    /** Is all of the library loaded, or what is small? */
-    whole: boolean;
     /** Keys of what the browser keeps beside the link: files of arrays, and plugins. */
     files: string | null;
     plugins: string[];
@@ -80,7 +78,6 @@ export function defaultSettings(text: string): Settings {
         pooling: "mean",
         without: null,
         lang: null,
-        whole: false,
         files: null,
         plugins: [],
     };
@@ -121,7 +118,6 @@ export function readLink(hash: string, defaults: Settings): Link {
         unfolded: query.getAll("open"), // of other names there are none
         params: new Map(base.params),
         without: readWithout(query),
-        whole: readWhole(hash),
         difference: (query.get("difference") ?? "0") !== "0", // any other value counts
         plugins: query.getAll("plugin").filter(isKey),
     };
@@ -147,11 +143,6 @@ export function readLink(hash: string, defaults: Settings): Link {
         else if (name === "lang" && text === document.documentElement.lang) link.lang = text;
     }
     return link;
-}
-
-/** Does a link ask for all of the library? It is loaded before the rest of the link is read. */
-export function readWhole(hash: string): boolean {
-    return new URLSearchParams(hash.replace(/^#/, "")).get("library") === "whole";
 }
 
 export function writeLink(link: Link, defaults: Settings): string {
@@ -184,7 +175,6 @@ export function writeLink(link: Link, defaults: Settings): string {
     for (const name of link.unfolded) query.append("open", name);
     writeWithout(query, link.without);
     if (link.lang !== null) query.set("lang", link.lang);
-    if (link.whole) query.set("library", "whole");
     for (const [backend, values] of params) {
         for (const [name, value] of Object.entries(values)) {
             if (value === base.params.get(backend)?.[name]) continue;

@@ -165,10 +165,10 @@ test("softmax alone", async () => {
     assert.equal(out, 2);
 });
 
-test("libattn/gradients, and in a worker", async () => {
+test("gradients, and in a worker", async () => {
     const result = await inPage("", async () => {
         const [{ init }, worker] = await Promise.all(
-            ["gradients", "gradients-worker"].map((entry) => import(`/dist/${entry}.js`)),
+            ["index", "worker"].map((entry) => import(`/dist/${entry}.js`)),
         );
         const x = new Float32Array(8).fill(2);
         const call = { query: x, key: x, value: x, outGradient: x, dim: 4 };

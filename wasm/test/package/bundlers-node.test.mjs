@@ -23,8 +23,6 @@ const ALL = `
     import { init as initSoftmax } from "libattn/softmax";
     import { init as initWorker } from "libattn/worker";
     import { init as initNative } from "libattn/native";
-    import { init as initGradients } from "libattn/gradients";
-    import { init as initGradientsNative } from "libattn/gradients/native";
     import { lab } from "libattn/labs";
 
     const starts = {
@@ -33,8 +31,6 @@ const ALL = `
         threads: () => init(null, { threads: 2 }),
         worker: () => initWorker(),
         native: () => initNative({ fallback: false }),
-        gradients: () => initGradients(),
-        both: () => initGradientsNative({ fallback: false }),
     };
     async function main() {
         const x = new Float32Array(64).fill(2);
@@ -55,9 +51,9 @@ const ALL = `
         }
     }
     main();`;
-const NAMES = ["main", "softmax", "threads", "worker", "native", "gradients", "both", "labs"];
+const NAMES = ["main", "softmax", "threads", "worker", "native", "labs"];
 const SEEN = [...NAMES.slice(0, -1).map((name) => `${name} 2`), "labs 9", ""];
-const NATIVE = ["native", "both"];
+const NATIVE = ["native"];
 
 /** Whatever is not there is an AttnError that names the file and the ways out. */
 function assertToldWhatToDo(output, names) {

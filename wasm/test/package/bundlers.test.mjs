@@ -24,8 +24,6 @@ after(() => close());
 /* Softmax of equal values is that value. */
 const ALL = `
     import { init } from "libattn";
-    import { init as initGradients } from "libattn/gradients";
-    import { init as initGradientsWorker } from "libattn/gradients/worker";
     import { init as initNative } from "libattn/native";
     import { init as initSoftmax } from "libattn/softmax";
     import { defineView } from "libattn/view";
@@ -36,8 +34,7 @@ const ALL = `
         const options = { heads: 4, dim: 16 };
         const seen = [];
         const initThreads = () => init({ threads: 2 });
-        const gradients = [initGradients, initGradientsWorker];
-        for (const start of [init, initSoftmax, initWorker, initThreads, ...gradients, initNative]) {
+        for (const start of [init, initSoftmax, initWorker, initThreads, initNative]) {
             const attn = await start();
             seen.push(attn.build, (await attn.attention(x, x, x, options))[0]);
             if (start === initNative) seen.push(attn.reason);
@@ -52,8 +49,7 @@ const ALL = `
         document.title = seen.join(" ");
     }
     main();`;
-const ALL_SEEN =
-    "relaxed 2 simd 2 relaxed 2 threads 2 relaxed 2 relaxed 2 relaxed 2 addons are for Node 4";
+const ALL_SEEN = "relaxed 2 simd 2 relaxed 2 threads 2 relaxed 2 addons are for Node 4";
 
 /* Without modules' await, which other formats of esbuild do not have. */
 const INLINE = `
@@ -103,7 +99,7 @@ for (const vite of [vite5, vite6, vite7, vite8]) {
 for (const mode of ["production", "development"]) {
     test(`webpack, ${mode}`, async () => {
         const project = projectOf(`webpack-${mode}`, { "main.js": ALL });
-        // The modules of libattn/gradients are above webpack's hint, which goes by bytes before compression.
+        // Modules are above webpack's hint, which goes by bytes before compression.
         const performance = { maxAssetSize: 350_000 };
         const options = { context: project, mode, devtool: false, performance }; // none that needs eval
         await runWebpack(options);

@@ -57,13 +57,10 @@ test("the tarball has what it needs and nothing else", () => {
         "js/labs.d.ts",
         "js/models.d.ts",
         "js/training.d.ts",
-        "dist/gradients.js",
-        "dist/gradients-served.js",
         "js/gradients.d.ts",
     ];
     const builds = [
         ...["relaxed", "simd", "scalar", "threads", "softmax", "labs", "models", "training"],
-        ...["gradients-simd", "gradients-relaxed"],
     ].map((build) => `dist/libattn.${build}.wasm`);
     for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
     const stray = files.filter(
@@ -99,7 +96,7 @@ test("README's examples of streams, tensors, threads and long calls", () => {
 });
 
 test("README's example of gradients", () => {
-    const losses = outputOfCode(readmeExample("libattn/gradients")).trim().split("\n").map(Number);
+    const losses = outputOfCode(readmeExample("gradients: true")).trim().split("\n").map(Number);
     assert.equal(losses.length, 3);
     losses.slice(1).forEach((loss, i) => assert.ok(loss < losses[i], losses.join()));
 });
@@ -131,8 +128,7 @@ test("README's example of an experiment", () => {
 
 test("an AttnError is one to every entry in Node", () => {
     const code = `
-        const entries = ["", "/native", "/softmax", "/worker", "/data", "/labs", "/models", "/training", "/inline",
-            "/gradients", "/gradients/native", "/gradients/worker"];
+        const entries = ["", "/native", "/softmax", "/worker", "/data", "/labs", "/models", "/training", "/inline"];
         const modules = await Promise.all(entries.map((entry) => import("libattn" + entry)));
         const errors = modules.map(({ AttnError }) => new AttnError("ATTN_ERROR_LOAD", "text"));
         const isOne = ({ AttnError }) => errors.every((error) => error instanceof AttnError);

@@ -3,7 +3,6 @@
 import { element, find, message } from "../dom";
 import type { SavedView } from "../one/saved";
 import { save, saveArrays } from "../saving";
-import { readWhole } from "../state";
 import { allParts, parts, readWithout, usuallyWithout, writeWithout, type Part } from "./parts";
 import { words } from "../words/words";
 
@@ -64,7 +63,6 @@ export class Share {
         await this.#settled();
         const saved = view();
         if (!saved) return words.share.nothing;
-        if (readWhole(location.hash)) throw new Error(words.share.small);
         const { makeElements } = await import("./elements");
         const { views, code, files } = makeElements(saved, text());
         this.#elements.replaceChildren(...views);
@@ -78,7 +76,6 @@ export class Share {
         await this.#settled();
         const saved = view();
         if (!saved) return words.share.nothing;
-        if (readWhole(location.hash)) throw new Error(words.share.small);
         const { oneFile } = await import("../one/file");
         save("attention.html", await oneFile(saved), "text/html");
         return words.share.saved;

@@ -99,7 +99,6 @@ export const share: typeof english.share = {
     backends: "Verfahren",
     needsScript: "Dafür braucht es JavaScript.",
     computing: "Es wird berechnet …",
-    small: "Dateien und Elemente haben das kleine Modul: erst „Alle Methoden“ ausschalten",
     tooLarge: (megabytes) =>
         `eine Datei dieser Eingabe hat ${megabytes} MB, höchstens 1 MB darf sie haben: bitte eine kleinere Eingabe nehmen`,
     view: {

@@ -83,8 +83,6 @@ const sparse = {
 
 const sketch = {
     method: "Methode",
-    "how features are mixed, or sampled (leverage)":
-        "wie Features gemischt oder gezogen werden (leverage)",
     "how features are mixed, sampled (leverage, approximate) or weighed (deterministic)":
         "wie Features gemischt, gezogen (leverage, approximate) oder gewichtet werden (deterministic)",
     "of [Q; K] at most, n where Q = K: leverage, approximate, deterministic":
@@ -105,7 +103,6 @@ const sketch = {
     "that a head is without the guarantee": "dass ein Kopf ohne die Garantie bleibt",
     "of the draws": "der Ziehungen",
     rank: "Rang",
-    "leverage: of [Q; K] at most, n where Q = K": "leverage: von [Q; K] höchstens, n, wo Q = K",
     "rows of [Q; K], at most d": "Zeilen von [Q; K], höchstens d",
     sparsity: "Besetzung",
     "osnap: features that each one goes into": "osnap: Features, in die jedes eingeht",

@@ -38,7 +38,6 @@ export const page: Record<keyof typeof english, string> = {
     remove: "Entfernen",
     rulesHint:
         "Query i steht bei Key i, gezählt wird ab 0. Ein Logit sinkt um Steigung · |i − j| (arXiv:2108.12409). Exakte Attention folgt denselben Regeln; ein Verfahren, das eine davon nicht kennt, sagt es in seinem Feld.",
-    allMethods: "Alle Methoden, mit einem größeren Modul",
     batchShown: "Gezeigter Batch",
     headShown: "Gezeigter Kopf",
     open: "Dateien mit Arrays öffnen",

@@ -104,7 +104,6 @@ export const share = {
     backends: "Backends",
     needsScript: "This needs JavaScript.",
     computing: "Computing…",
-    small: "files and elements have the small module: switch “All methods” off first",
     tooLarge: (megabytes: string) =>
         `one file of this input has ${megabytes} MB, and 1 MB is the most: take a smaller one`,
     /** Of elements, which speak English where it is null. */

@@ -36,7 +36,6 @@ export const page = {
     remove: "Remove",
     rulesHint:
         "Query i stands at key i, numbers count from 0. A logit falls by slope · |i − j| (arXiv:2108.12409). Exact attention goes by the same rules; a backend that does not know one says so in its panel.",
-    allMethods: "All methods, by a larger module",
     batchShown: "Batch shown",
     headShown: "Head shown",
     open: "Open files of arrays",
