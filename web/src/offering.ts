@@ -1,12 +1,17 @@
 /** What this page can offer of a backend: it has Q, K and V, and none of the arrays that some choices take. */
 
-import type { Backend, Param } from "libattn";
-import type { Attn as Inline } from "libattn/inline";
-import type { Attn as Worker } from "libattn/worker";
+import type { Backend, Param, PlanOptions } from "libattn";
 import type { Values } from "./types";
 import { words } from "./words/words";
 
-type Attn = Inline | Worker;
+/** The library, here or in a worker. */
+interface Attn {
+    plan(options: PlanOptions): Disposable | Promise<Disposable>;
+}
+
+interface Disposable {
+    dispose(): void;
+}
 
 /**
  * Without the choices of which no plan can be made, whatever is switched on beside them. Where that is none,
