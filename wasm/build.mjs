@@ -81,12 +81,6 @@ const beside = {
     transform: (code) => code.replaceAll(`new URL("../dist/`, `new URL("./`),
 };
 
-/* What js/edition.js says. */
-const small = {
-    name: "small",
-    transform: (code) => code.replace("FULL = true", "FULL = false"),
-};
-
 /* Where a file of CommonJS is. */
 const HERE = "attnHere";
 const hereRequired = {
@@ -103,7 +97,7 @@ const bundle = (names, external = externalOf(names), changes = [beside]) =>
         platform: "neutral",
         external,
         moduleTypes: { ".wasm": "base64" },
-        plugins: names[0].startsWith("softmax") ? [...changes, small] : changes,
+        plugins: changes,
     });
 
 /* The modules that are in what is written. */

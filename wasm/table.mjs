@@ -10,8 +10,6 @@ const HEAD = `/*
  * The arrays of a run: name, role, presence, element type, and its axes, of which those with "?" may be 1,
  * the same for all. Made of core/include/attn/arrays.h by ../table.mjs; read by declared.js.
  */
-import { FULL } from "./edition.js";
-
 `;
 
 /* X(NAME, member, role, presence, dtype, four axes, broadcast, flags, elements, bit, FEATURE, help) */
@@ -55,10 +53,12 @@ export function table() {
         rowsOf(text, macro)
             .map((row) => `${indent}"${row}",\n`)
             .join("");
-    const more = list("ATTN_ARRAYS_MORE", "    ");
-    return `${HEAD}const MORE = [\n${more}];\n
+    return `${HEAD}
+/** Those of softmax alone. */
+export const ROWS_OF_F32 = [\n${list("ATTN_ARRAYS_OF_F32", "    ")}];
+
 /** In the order of their numbers. */
-export const ROWS = [\n${list("ATTN_ARRAYS_OF_F32", "    ")}    ...(FULL ? MORE : []),\n];\n`;
+export const ROWS = [\n    ...ROWS_OF_F32,\n${list("ATTN_ARRAYS_MORE", "    ")}];\n`;
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname)

@@ -10,7 +10,6 @@ import {
     readOptions,
 } from "./check.js";
 import { arrayClass, checkElements, typeOf } from "./dtypes.js";
-import { FULL } from "./edition.js";
 import { AttnError, missing } from "./errors.js";
 import { fit } from "./shape.js";
 
@@ -41,11 +40,7 @@ export function readArray(value, name, dtype = "f32", isWritten) {
     return {
         array: checkElements(data, name, dtype, isWritten),
         given: data,
-        shape: shape
-            ? readShape(shape, `${name}.shape`)
-            : FULL && isTensor(data)
-              ? data.shape
-              : undefined,
+        shape: shape ? readShape(shape, `${name}.shape`) : isTensor(data) ? data.shape : undefined,
     };
 }
 
@@ -67,7 +62,7 @@ function isShaped(value) {
 
 /** Is it an array in any form, and not options? */
 export function isArray(value) {
-    return (FULL && isTensor(value)) || isTyped(value) || Array.isArray(value) || isShaped(value);
+    return isTensor(value) || isTyped(value) || Array.isArray(value) || isShaped(value);
 }
 
 /** This place with the array that is there, checked: { array, given } besides, and strides as that has them. */
@@ -91,8 +86,8 @@ export function checkJob({ dtypes, inputs }, arrays, places) {
         // Where inputs of the plan stand for it, and it is there all the same, C says what is wrong.
         const isNeeded =
             presence === "required"
-                ? !FULL || inputs.every((input) => !places[input]?.replaces?.includes(name))
-                : isNamed || (FULL && needsScales(places, name, dtypes));
+                ? inputs.every((input) => !places[input]?.replaces?.includes(name))
+                : isNamed || needsScales(places, name, dtypes);
         if (!arrays[name] && !isNeeded) continue;
         if (role === "output") {
             outputs[name] = outputOf(arrays, place, typeOf(dtype, dtypes), given);
@@ -103,7 +98,7 @@ export function checkJob({ dtypes, inputs }, arrays, places) {
             throw new AttnError("ATTN_ERROR_ARGUMENT", message);
         }
     }
-    if (FULL) checkApart(Object.entries(outputs).flatMap(writtenBy));
+    checkApart(Object.entries(outputs).flatMap(writtenBy));
     return { given, outputs };
 }
 

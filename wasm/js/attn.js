@@ -1,11 +1,12 @@
 import { readArray } from "./arrays.js";
-import { checkBoolean, checkLength, checkSize, isTensor } from "./check.js";
-import { Core, PLANNED, makeFor, planFor, planOf, readCall, readProblem } from "./core.js";
+import { adviseBy, checkLength, checkSize, isTensor } from "./check.js";
+import { Core, makeFor, planFor, planOf, readCall, readPlan, readProblem } from "./core.js";
 import { inWords } from "./declared.js";
 import { arrayClass, checkDtype } from "./dtypes.js";
 import { AttnError, missing } from "./errors.js";
 import { GradientsPlan } from "./gradients-plan.js";
 import { readGradients } from "./gradients.js";
+import { hints } from "./hints.js";
 import { computeBeside } from "./job.js";
 import { readChecked } from "./options.js";
 import { Plan } from "./plan.js";
@@ -15,6 +16,8 @@ import { Session } from "./session.js";
 import { product } from "./shape.js";
 import { Stream } from "./stream.js";
 import { Tensor } from "./tensor.js";
+
+adviseBy(hints);
 
 const SHAPE = ["batch", "heads", "kvHeads", "dim", "valueDim", "maxKeys"];
 const STREAM = [
@@ -74,11 +77,8 @@ export class Attn extends Core {
     }
 
     plan(given) {
-        const options = readChecked(given, [...PLANNED, "gradients"], "plan");
-        const { gradients = false } = options;
-        checkBoolean(gradients, "gradients");
-        const problem = readProblem(options, this.#session);
-        return gradients ? this.#gradientsPlan(problem) : this[planOf](problem);
+        const { options, problem } = readPlan(given, this.#session, ["gradients"]);
+        return options.gradients ? this.#gradientsPlan(problem) : this[planOf](problem);
     }
 
     gradients(...args) {

@@ -3,7 +3,6 @@ import { checkJob, isArray, present, readArrays } from "./arrays.js";
 import { checkOneOf } from "./check.js";
 import { READ, inputsOf, namesOf } from "./declared.js";
 import { dtypesOf } from "./dtypes.js";
-import { FULL } from "./edition.js";
 import { typeError } from "./errors.js";
 import { shapesOf } from "./job.js";
 import { readChecked } from "./options.js";
@@ -11,9 +10,8 @@ import { RULES, SCORES, problemOf } from "./rules.js";
 import { SIZES, inferSizes, places } from "./shape.js";
 
 export const PLACE = ["layout", "strides"];
-export const MODE = FULL ? ["scoresMode"] : [];
-const KINDS = FULL ? ["dtype", "kvDtype", "backend", "params"] : [];
-export const PLAN = [...SIZES, ...RULES, ...KINDS];
+/** The options of a problem; `kinds`: those that the library has a choice of (session.js). */
+export const planned = ({ kinds }) => [...SIZES, ...RULES, ...kinds];
 
 /**
  * A call from its arguments: either one object with all options, or the arrays `needed` one after the
@@ -22,7 +20,7 @@ export const PLAN = [...SIZES, ...RULES, ...KINDS];
  * once more in `arrays`.
  */
 export function readCall(args, { needed, others, named = [], declare }, what, dtypesFor) {
-    if (FULL && args.slice(needed.length + 1).some((value) => value !== undefined)) {
+    if (args.slice(needed.length + 1).some((value) => value !== undefined)) {
         const most = `${needed.join(", ")} and one object of options`;
         throw typeError(`${what} takes ${most}, not ${args.length} arguments`);
     }
@@ -56,12 +54,13 @@ export function readCall(args, { needed, others, named = [], declare }, what, dt
 export function readAttention(args, more, session, planOf) {
     const declare = ({ backend }, byName) =>
         session.arraysOf(backend).filter(({ presence }) => byName || presence !== "optional");
-    const names = { needed: READ, others: [...PLAN, ...PLACE, ...more], named: MODE, declare };
+    const others = [...planned(session), ...PLACE, ...more];
+    const names = { needed: READ, others, named: session.modes, declare };
     const call = readCall(args, names, "attention", settle);
     const { options, arrays, declared, byName } = call;
     const inputs = inputsOf(declared).filter((name) => arrays[name]);
     const problem = problemOf(options, inferSizes(options, arrays), inputs, declared);
-    const shapes = FULL ? shapesOf(session, declared, () => planOf(problem)) : undefined;
+    const shapes = shapesOf(session, declared, () => planOf(problem));
     const place = places(declared, problem.sizes, options, shapes);
     const job = checkJob(problem, arrays, place);
     return { ...call, problem, job, result: byName ? (result) => result : ({ out }) => out };
@@ -69,7 +68,7 @@ export function readAttention(args, more, session, planOf) {
 
 /** `scores: "weights"` is true and the mode. Returns the types of arrays. */
 function settle(options) {
-    if (FULL && typeof options.scores === "string") {
+    if (typeof options.scores === "string") {
         options.scoresMode = checkOneOf(options.scores, SCORES, "scores");
         options.scores = true;
     }

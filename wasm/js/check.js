@@ -5,9 +5,7 @@
  * read once, here, into plain data (options and lists) or a plain view (arrays), and everything after
  * looks at that alone. Of options only what is their own is read: a name on Object.prototype is none.
  */
-import { FULL } from "./edition.js";
 import { AttnError, typeError } from "./errors.js";
-import { hint } from "./hints.js";
 
 const tensors = new WeakSet(); // tensor.js adds its own
 
@@ -24,7 +22,7 @@ function show(value) {
     if (value === null) return "null";
     if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
     if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
-    if (FULL && isTensor(value)) return `a tensor of ${value.dtype}`;
+    if (isTensor(value)) return `a tensor of ${value.dtype}`;
     if (typeof value === "object") return withArticle(kindOf(value));
     return typeof value === "bigint" ? `${value}n` : String(value);
 }
@@ -71,12 +69,32 @@ export function readOptions(given, names, what) {
     const known = typeof names === "function" ? names(options) : names;
     const unknown = own.find((name) => !known.includes(name));
     if (unknown !== undefined)
-        throw typeError(`${what}: unknown ${show(unknown)} (${advice(unknown, known, what)})`);
+        throw typeError(`${what}: unknown ${show(unknown)} (${hint(unknown, known, what)})`);
     return options;
 }
 
-function advice(unknown, known, what) {
-    return FULL ? hint(unknown, known, what) : `there are ${known.join(", ")}`;
+/* What the names of options are elsewhere, and which call has one: nothing, unless hints.js says it. */
+let elsewhere = { aliasOf() {}, homeOf() {} };
+
+export function adviseBy(hints) {
+    elsewhere = hints;
+}
+
+/** Behind an unknown name: the names that are near, else where it belongs and all that there are. */
+function hint(name, names, call) {
+    const alias = elsewhere.aliasOf(plain(name));
+    const slips = slipsOf(plain(name));
+    const isNear = (other) => slipsOf(plain(other)).some((slip) => slips.includes(slip));
+    const near = new Set(names.filter((other) => other === alias || isNear(other)));
+    if (near.size > 0) return `did you mean ${[...near].join(" or ")}?`;
+    return `${elsewhere.homeOf(alias ?? name, call) ?? ""}there are ${[...new Set(names)].join(", ")}`;
+}
+
+const plain = (name) => name.toLowerCase().replaceAll("_", "");
+
+/** A name, and what is left of it without one of its letters: two names that share one are near. */
+function slipsOf(text) {
+    return [text, ...Array.from(text, (_, i) => text.slice(0, i) + text.slice(i + 1))];
 }
 
 /** The elements of a list, each looked at by `check`; a hole is undefined. */
@@ -234,7 +252,7 @@ function wholeOf(buffer, what) {
  */
 export function readElements(value, what, dtype, types, wanted = withArticle(types.join(" or "))) {
     if (types.includes(nameOf(value))) return plainView(value, what);
-    if (FULL && isTensor(value) && value.dtype === dtype) return value;
+    if (isTensor(value) && value.dtype === dtype) return value;
     throw wrong(what, wanted, value);
 }
 

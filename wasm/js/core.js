@@ -1,12 +1,9 @@
-import { MODE, PLAN, readAttention } from "./call.js";
+import { planned, readAttention } from "./call.js";
 import { compute } from "./job.js";
 import { readChecked } from "./options.js";
 import { problemOf, readInputs } from "./rules.js";
 import { planSizes } from "./shape.js";
 import { encode } from "./text.js";
-
-/** The options of plan(). */
-export const PLANNED = [...PLAN, ...MODE, "inputs"];
 
 /* For the classes that extend Core. */
 export const planOf = Symbol();
@@ -31,7 +28,7 @@ export class Core {
     }
 
     plan(given) {
-        return this[planOf](readProblem(readChecked(given, PLANNED, "plan"), this.#session));
+        return this[planOf](readPlan(given, this.#session).problem);
     }
 
     attention(...args) {
@@ -75,6 +72,13 @@ export class Core {
 }
 
 if (Symbol.dispose) Core.prototype[Symbol.dispose] = Core.prototype.dispose;
+
+/** plan()'s options, those in `more` too, and the problem that they say: { options, problem }. */
+export function readPlan(given, session, more = []) {
+    const names = [...planned(session), ...session.modes, "inputs", ...more];
+    const options = readChecked(given, names, "plan");
+    return { options, problem: readProblem(options, session) };
+}
 
 /** The problem of checked options that say all sizes. */
 export function readProblem(options, session) {

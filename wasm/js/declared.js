@@ -3,8 +3,7 @@
  * backend declares of its own. Each is { number, name, role, presence, dtype, axes, broadcast }, and of own
  * ones `replaces`, the names of those for which they stand.
  */
-import { FULL } from "./edition.js";
-import { ROWS } from "./table.js";
+import { ROWS, ROWS_OF_F32 } from "./table.js";
 
 /** The library's, in the order of their numbers. */
 export const ARRAYS = ROWS.map((row, number) => {
@@ -13,6 +12,9 @@ export const ARRAYS = ROWS.map((row, number) => {
     const broadcast = words.map((word, k) => word !== axes[k]);
     return { number, name, role, presence, dtype, axes, broadcast };
 });
+
+/** Those of softmax alone. */
+export const ARRAYS_OF_F32 = ARRAYS.slice(0, ROWS_OF_F32.length);
 
 /** The number of a backend's first own one. */
 export const OWN = ARRAYS.length;
@@ -48,7 +50,7 @@ export const inputsOf = (arrays) => having("named", arrays);
 /** The bits of a problem's inputs, in two numbers: the library's, and the backend's own. */
 export function bitsOf(arrays, inputs) {
     const sum = (bits, [name, bit]) => bits + (inputs.includes(name) ? 2 ** bit : 0);
-    const own = () => arrays.filter(isOwn).map(({ name, number }) => [name, number - OWN]);
+    const own = arrays.filter(isOwn).map(({ name, number }) => [name, number - OWN]);
     const shared = inputsOf(ARRAYS).map((name, bit) => [name, bit]);
-    return [shared.reduce(sum, 0), FULL ? own().reduce(sum, 0) : 0];
+    return [shared.reduce(sum, 0), own.reduce(sum, 0)];
 }

@@ -9,11 +9,10 @@ import {
     readElements,
     readList,
 } from "./check.js";
-import { FULL } from "./edition.js";
 import { AttnError } from "./errors.js";
 
 /* In the order of their codes in attn/types.h: the classes of arrays that have such elements, the usual one first. */
-const CLASSES = FULL && {
+const CLASSES = {
     __proto__: null,
     f32: ["Float32Array"],
     f64: ["Float64Array"],
@@ -36,14 +35,13 @@ export function checkOutDtype(name, what) {
 
 /** The class of arrays for a type; of f16's two that of `like`, a checked array, where there is one. */
 export function arrayClass(dtype, like) {
-    if (!FULL) return Float32Array;
     if (dtype !== "f16" || like === undefined) return globalThis[CLASSES[dtype][0]];
     const { name } = (isTensor(like) ? like.data : like).constructor;
     return globalThis[CLASSES.f16.includes(name) ? name : "Uint16Array"];
 }
 
 export function dtypeCode(name) {
-    return FULL ? Object.keys(CLASSES).indexOf(name) + 1 : 1;
+    return Object.keys(CLASSES).indexOf(name) + 1;
 }
 
 /** An array of elements of this type: a tensor or a plain view. What is only read may also be a list. */
@@ -53,7 +51,7 @@ export function checkElements(value, what, dtype, isWritten) {
         return BigInt64Array.from(readList(list, what, readBigInt));
     }
     if (isWritten || dtype !== "bool") {
-        return readElements(value, what, dtype, FULL ? CLASSES[dtype] : ["Float32Array"]);
+        return readElements(value, what, dtype, CLASSES[dtype]);
     }
     if (Array.isArray(value)) return Uint8Array.from(readList(value, what, checkBoolean));
     return readElements(value, what, dtype, ["Uint8Array"], "a Uint8Array or an array of booleans");
@@ -67,10 +65,10 @@ function readBigInt(value, what) {
 
 /** What the element types "query" and "key" are. */
 export function dtypesOf({ dtype = "f32", kvDtype = dtype }) {
-    return FULL && { __proto__: null, query: dtype, key: kvDtype };
+    return { __proto__: null, query: dtype, key: kvDtype };
 }
 
 /** The element type of an array that is declared with this one. */
 export function typeOf(dtype, dtypes) {
-    return FULL ? (dtypes[dtype] ?? dtype) : dtype;
+    return dtypes[dtype] ?? dtype;
 }

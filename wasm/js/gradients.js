@@ -1,5 +1,5 @@
 /* Gradients in one call: attn.gradients(). */
-import { PLAN, readCall } from "./call.js";
+import { planned, readCall } from "./call.js";
 import { READ, inputsOf } from "./declared.js";
 import { dtypesOf } from "./dtypes.js";
 import { BACKWARD, backwardArrays } from "./gradients-plan.js";
@@ -11,12 +11,13 @@ const NEEDED = [...READ, "outGradient"];
 /** A call of gradients(): { problem, rest }, `rest` being what gradients() of a plan takes. */
 export function readGradients(args, session) {
     const declare = ({ backend }) => backwardArrays(session.arraysOf(backend));
-    const others = [...PLAN, ...BACKWARD];
+    const plan = planned(session);
+    const others = [...plan, ...BACKWARD];
     const call = readCall(args, { needed: NEEDED, others, declare }, "gradients", dtypesOf);
     const { options, arrays, declared } = call;
     const sizes = inferSizes(options, arrays);
     const inputs = inputsOf(declared).filter((name) => arrays[name]);
     const problem = problemOf(options, sizes, inputs, session.arraysOf(options.backend));
-    const rest = Object.entries(options).filter(([name]) => !PLAN.includes(name));
+    const rest = Object.entries(options).filter(([name]) => !plan.includes(name));
     return { problem, rest: Object.fromEntries(rest) };
 }

@@ -7,12 +7,12 @@
  * Addresses are unsigned, and WebAssembly hands them out signed: hence `>>> 0`.
  */
 import { isTensor } from "./check.js";
-import { FULL } from "./edition.js";
 import { INTERFACE } from "./engine.js";
 import { AttnError, noMemory, store } from "./errors.js";
 import { decode } from "./text.js";
 
-export class SmallHeap {
+export class Heap {
+    blocking = true;
     c;
     #opened;
 
@@ -33,7 +33,7 @@ export class SmallHeap {
     }
 
     call(name, ...args) {
-        if (!FULL || this.c[name]) return this.c[name](...args);
+        if (this.c[name]) return this.c[name](...args);
         throw new AttnError("ATTN_ERROR_UNSUPPORTED", `this build has no ${name}`);
     }
 
@@ -51,109 +51,6 @@ export class SmallHeap {
         const text = this.#read(address);
         this.free(address);
         return text;
-    }
-
-    lend() {
-        return new SmallLoan(this);
-    }
-
-    /** The address of so many bytes. */
-    allocate(bytes, what) {
-        const address = this.make("attnjs_allocate", bytes);
-        if (address === 0) throw noMemory(`the ${bytes} bytes of ${what}`);
-        return address;
-    }
-
-    free(address) {
-        this.c.attnjs_free(address);
-    }
-
-    /** So many elements of a type from an address on. */
-    view(type, address, length) {
-        return new type(this.memory, address, length);
-    }
-
-    get memory() {
-        return this.c.memory.buffer;
-    }
-
-    #read(address) {
-        const bytes = new Uint8Array(this.memory, address);
-        return decode(bytes.slice(0, bytes.indexOf(0)));
-    }
-}
-
-/** What one call borrows of the heap. */
-class SmallLoan {
-    #heap;
-    #addresses = [];
-    #read = []; // where tensors are read in place
-
-    constructor(heap) {
-        this.#heap = heap;
-    }
-
-    input(array, what, length = array.length) {
-        if (FULL && isTensor(array)) {
-            const { address } = array.at(this.#heap);
-            this.#read.push(address);
-            return address;
-        }
-        const from = Array.isArray(array) ? Float64Array.from(array) : array;
-        if (FULL && !this.inside.has(from)) this.hold(from);
-        const size = length * from.BYTES_PER_ELEMENT;
-        const at = this.#take(size, what);
-        const bytes = (FULL && this.inside.get(from)?.(Uint8Array)) || bytesOf(from);
-        this.#heap.view(Uint8Array, at, size).set(bytes.subarray(0, size));
-        return at;
-    }
-
-    list(values) {
-        return this.input(values, "addresses");
-    }
-
-    /** C's outputs must not be what it reads: such a tensor is written elsewhere first. */
-    output(type, length, what, array, gaps) {
-        if (FULL && isTensor(array)) {
-            const { address, view } = array.at(this.#heap);
-            if (!this.#read.includes(address)) {
-                this.#read.push(address);
-                return { at: address, take: view };
-            }
-        }
-        const at = this.#take(length * type.BYTES_PER_ELEMENT, what);
-        const room = () => this.#heap.view(type, at, length);
-        const target = () => {
-            if (FULL && isTensor(array)) return array.data;
-            return FULL && array.length === 0 ? (this.inside.get(array)?.(type) ?? array) : array;
-        };
-        if (gaps) room().set(target().subarray(0, length));
-        const take = () => (array === undefined ? room().slice() : store(room(), target(), what));
-        return { at, take };
-    }
-
-    end() {
-        for (const address of this.#addresses) this.#heap.free(address);
-    }
-
-    #take(bytes, what) {
-        const address = this.#heap.allocate(bytes, what);
-        this.#addresses.push(address);
-        return address;
-    }
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }) {
-    return new Uint8Array(buffer, byteOffset, byteLength);
-}
-
-/** With what the whole library needs, and softmax alone does not. */
-export class Heap extends SmallHeap {
-    blocking = true;
-
-    /** Replaces the exports by what `change` makes of them. */
-    adapt(change) {
-        return (this.c = change(this.c));
     }
 
     has(name) {
@@ -184,18 +81,103 @@ export class Heap extends SmallHeap {
         if (buffer !== this.memory) return undefined;
         return (type) => this.view(type, byteOffset, byteLength / type.BYTES_PER_ELEMENT);
     }
+
+    /** Replaces the exports by what `change` makes of them. */
+    adapt(change) {
+        return (this.c = change(this.c));
+    }
+
+    /** The address of so many bytes. */
+    allocate(bytes, what) {
+        const address = this.make("attnjs_allocate", bytes);
+        if (address === 0) throw noMemory(`the ${bytes} bytes of ${what}`);
+        return address;
+    }
+
+    free(address) {
+        this.c.attnjs_free(address);
+    }
+
+    /** So many elements of a type from an address on. */
+    view(type, address, length) {
+        return new type(this.memory, address, length);
+    }
+
+    get memory() {
+        return this.c.memory.buffer;
+    }
+
+    #read(address) {
+        const bytes = new Uint8Array(this.memory, address);
+        return decode(bytes.slice(0, bytes.indexOf(0)));
+    }
 }
 
-class Loan extends SmallLoan {
-    inside = new Map();
-    #whole;
+/** What one call borrows of the heap. */
+class Loan {
+    #heap;
+    #inside = new Map(); // by array
+    #addresses = [];
+    #read = []; // where tensors are read in place
 
     constructor(heap) {
-        super(heap);
-        this.#whole = heap;
+        this.#heap = heap;
     }
 
     hold(array) {
-        this.inside.set(array, this.#whole.inside(array));
+        this.#inside.set(array, this.#heap.inside(array));
     }
+
+    input(array, what, length = array.length) {
+        if (isTensor(array)) {
+            const { address } = array.at(this.#heap);
+            this.#read.push(address);
+            return address;
+        }
+        const from = Array.isArray(array) ? Float64Array.from(array) : array;
+        if (!this.#inside.has(from)) this.hold(from);
+        const size = length * from.BYTES_PER_ELEMENT;
+        const at = this.#take(size, what);
+        const bytes = this.#inside.get(from)?.(Uint8Array) ?? bytesOf(from);
+        this.#heap.view(Uint8Array, at, size).set(bytes.subarray(0, size));
+        return at;
+    }
+
+    list(values) {
+        return this.input(values, "addresses");
+    }
+
+    /** C's outputs must not be what it reads: such a tensor is written elsewhere first. */
+    output(type, length, what, array, gaps) {
+        if (isTensor(array)) {
+            const { address, view } = array.at(this.#heap);
+            if (!this.#read.includes(address)) {
+                this.#read.push(address);
+                return { at: address, take: view };
+            }
+        }
+        const at = this.#take(length * type.BYTES_PER_ELEMENT, what);
+        const room = () => this.#heap.view(type, at, length);
+        const target = () => {
+            if (isTensor(array)) return array.data;
+            return array.length === 0 ? (this.#inside.get(array)?.(type) ?? array) : array;
+        };
+        if (gaps) room().set(target().subarray(0, length));
+        const take = () => (array === undefined ? room().slice() : store(room(), target(), what));
+        return { at, take };
+    }
+
+    end() {
+        for (const address of this.#addresses) this.#heap.free(address);
+    }
+
+    #take(bytes, what) {
+        const address = this.#heap.allocate(bytes, what);
+        this.#addresses.push(address);
+        return address;
+    }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }) {
+    return new Uint8Array(buffer, byteOffset, byteLength);
 }

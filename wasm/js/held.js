@@ -2,7 +2,6 @@
  * What C holds for an object of JavaScript's, a plan, a stream or a tensor: until that is disposed, until
  * its library is, or until nobody has the object any more.
  */
-import { FULL } from "./edition.js";
 import { disposed } from "./errors.js";
 
 /* Some hosts of workers have none: there only dispose() frees. */
@@ -50,8 +49,8 @@ export class Held {
     }
 
     drop() {
-        if (FULL) warn(this.#what, this.#kept);
-        if (FULL && this.#kept) return;
+        warn(this.#what, this.#kept);
+        if (this.#kept) return;
         try {
             this.dispose();
         } catch {

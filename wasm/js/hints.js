@@ -39,28 +39,8 @@ const PROBLEM = [
 const RUNS = ["run", "runAsync", "weights", "error", "gradients"];
 const STREAMS = ["append", "query"];
 
-/** " (...)" behind an unknown name: the names that are near, else where it belongs, else all that there are. */
-export function hint(name, names, call) {
-    const near = nearTo(name, names);
-    if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
-    const all = [...new Set(names)].join(", ");
-    return `${homeOf(ALIASES[plain(name)] ?? name, call) ?? ""}there are ${all}`;
-}
-
-const plain = (name) => name.toLowerCase().replaceAll("_", "");
-
-/** Those that are one slip of the finger away, or called otherwise elsewhere. */
-function nearTo(name, names) {
-    const slips = slipsOf(plain(name));
-    const isNear = (other) => slipsOf(plain(other)).some((slip) => slips.includes(slip));
-    const alias = ALIASES[plain(name)];
-    return [...new Set(names.filter((other) => other === alias || isNear(other)))];
-}
-
-/** A name, and what is left of it without one of its letters: two names that share one are near. */
-function slipsOf(text) {
-    return [text, ...Array.from(text, (_, i) => text.slice(0, i) + text.slice(i + 1))];
-}
+/** For adviseBy() of check.js. */
+export const hints = { aliasOf: (plain) => ALIASES[plain], homeOf };
 
 /** "mask is an option of run(); ": which call has it; undefined where none has. */
 function homeOf(name, call) {

@@ -1,10 +1,12 @@
 /* libattn in one file, with its module: for bundlers that carry no files along, such as esbuild. */
-import simd from "../dist/libattn.simd.wasm"; // build.mjs makes base64 of it
+import module from "../dist/libattn.simd.wasm"; // build.mjs makes base64 of it
+import { simd } from "wasm-feature-detect";
 import { Attn } from "./attn.js";
 import { makeInit } from "./loader.js";
 
 export { AttnError } from "./errors.js";
-export const init = makeInit({}, { simd: () => bytesOf(simd) }, (...parts) => new Attn(...parts));
+const BUILDS = { __proto__: null, simd: { file: () => bytesOf(module), runs: simd } };
+export const init = makeInit({}, BUILDS, (...parts) => new Attn(...parts));
 
 function bytesOf(base64) {
     if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);

@@ -2,62 +2,53 @@
  * From whatever init() was given to an instance of the module. The module imports nothing but, where
  * it has threads, its memory, so there is no glue: compile, instantiate, initialize.
  */
-import { relaxedSimd, simd } from "wasm-feature-detect";
 import { checkBytes, checkOneOf, checkWithin, isPlain, readOptions } from "./check.js";
-import { FULL } from "./edition.js";
 import { AttnError, notLoaded } from "./errors.js";
-import { Heap, SmallHeap } from "./heap.js";
+import { Heap } from "./heap.js";
 import { decode } from "./text.js";
-
-/* What an engine must have for a build beyond WebAssembly itself. Of one build alone compiling tells. */
-const NEEDS = FULL && { relaxed: relaxedSimd, simd };
 
 /* Where a file was left behind. */
 const WAY = "import libattn/inline, or pass the module: init({ source })";
 
 /** The best of the builds that this engine can run; the first where it can run none. */
 async function choose(builds, threads) {
-    if (FULL && threads > 1) return "threads";
-    if (FULL) for (const build of builds) if (await runs(build)) return build;
-    return builds[0];
+    if (threads > 1) return "threads";
+    const names = Object.keys(builds);
+    for (const name of names) if (await builds[name].runs()) return name;
+    return names[0];
 }
 
-const runs = (build) => NEEDS[build]?.() ?? true;
+/** Of a build that compiling is to tell of. */
+export const always = () => true;
 
 /**
- * Makes init(). `files`: by build, best first, what gives its source; `make(engine, more, readUrl)`: the
- * library on an engine, `more` being what it is to tell of itself. Of the platform, `readUrl` gives the
- * bytes behind a URL where fetch() does not, and `openPool(module, threads)`, where there are threads,
- * { exports, handle }.
+ * Makes init(). `builds`: by name, best first, { file, runs }: what gives its source, and whether the engine
+ * runs it. `make(engine, more, readUrl)`: the library on an engine, `more` being what it is to tell of itself. Of
+ * the platform, `readUrl` gives the bytes behind a URL where fetch() does not, and `openPool(module, threads)`,
+ * where there are threads, { exports, handle }.
  */
-export function makeInit({ readUrl = fetchBytes, openPool }, files, make) {
+export function makeInit({ readUrl = fetchBytes, openPool }, builds, make) {
     const names = openPool ? ["build", "threads"] : ["build"];
     return async function init(given, more, about) {
         const options = readInit(given, more, names);
-        const threads = FULL ? checkWithin(options.threads ?? 1, "threads", 1, 256) : 1;
-        if (options.build !== undefined) checkOneOf(options.build, Object.keys(files), "build");
+        const threads = checkWithin(options.threads ?? 1, "threads", 1, 256);
+        if (options.build !== undefined) checkOneOf(options.build, Object.keys(builds), "build");
         const source = await options.source;
         const own = source === undefined || source === null;
         // Of a source the build is asked for only where it is said: some hosts compile nothing to find out.
-        const build =
-            options.build ?? (own ? await choose(Object.keys(files), threads) : undefined);
-        if (FULL && build !== undefined && !(await runs(build))) {
+        const build = options.build ?? (own ? await choose(builds, threads) : undefined);
+        if (build !== undefined && !(await builds[build].runs())) {
             const message = `this engine cannot run the ${build} build`;
             throw new AttnError("ATTN_ERROR_UNSUPPORTED", message);
         }
         const module = await (own
-            ? compileOwn(files[build], readUrl, WAY)
+            ? compileOwn(builds[build].file, readUrl, WAY)
             : compile(source, readUrl));
-        const shared = FULL && files.threads && WebAssembly.Module.imports(module).length > 0;
-        if (FULL && threads > 1 && !shared)
-            throw wrong("the module is of another build, without threads");
+        const shared = builds.threads && WebAssembly.Module.imports(module).length > 0;
+        if (threads > 1 && !shared) throw wrong("the module is of another build, without threads");
         const opened = shared ? await openPool(module, threads) : await instantiate(module);
         const attn = Object.freeze(
-            make(
-                new (FULL ? Heap : SmallHeap)(opened.exports, opened.handle),
-                { threads, ...about },
-                readUrl,
-            ),
+            make(new Heap(opened.exports, opened.handle), { threads, ...about }, readUrl),
         );
         if (options.build === undefined || attn.build === build) return attn;
         throw wrong(`the module is the ${attn.build} build, not ${build}`);
@@ -120,8 +111,8 @@ async function compileBytes(bytes) {
     } catch (cause) {
         if (isSound(bytes)) throw refused(cause);
         const { from } = bytes;
-        const start = FULL && JSON.stringify(decode(bytes.slice(0, 20)));
-        const what = from ? ` ${from}${FULL ? `, which begins with ${start}` : ""}` : "";
+        const start = JSON.stringify(decode(bytes.slice(0, 20)));
+        const what = from ? ` ${from}, which begins with ${start}` : "";
         throw wrong(`cannot compile${what}: ${cause.message}`, cause);
     }
 }
@@ -169,7 +160,7 @@ async function bytesOf(source, readUrl) {
 function urlOf(text) {
     const base = globalThis.location?.href;
     if (base || /^[a-z][\w+.-]*:/i.test(text)) return new URL(text, base);
-    throw wrong(`${text} is no URL without a page; file:///... is one`);
+    throw wrong(`${text} is no URL, and there is no page that it counts from: file:///... is one`);
 }
 
 /** What `read` promises, or one line that says what could not be read. */

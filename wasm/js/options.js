@@ -1,5 +1,6 @@
 /* The options of a problem, and of the calls on it: their names, and what each must be. */
 import {
+    checkBoolean,
     checkFloat,
     checkInteger,
     checkOneOf,
@@ -8,7 +9,6 @@ import {
     readOptions,
 } from "./check.js";
 import { checkDtype, checkOutDtype } from "./dtypes.js";
-import { FULL } from "./edition.js";
 import { SCORES, checkCausal, readParams, readWindow } from "./rules.js";
 import { SIZES, checkLayout, readStrides } from "./shape.js";
 
@@ -21,16 +21,15 @@ const READERS = {
     softcap: checkFloat,
     layout: checkLayout,
     strides: readStrides,
-    ...(FULL && {
-        backend: checkText,
-        dtype: checkOutDtype,
-        kvDtype: checkDtype,
-        params: readParams,
-        scoresMode: (mode, what) => checkOneOf(mode, SCORES, what),
-        signal: checkSignal,
-    }),
+    backend: checkText,
+    dtype: checkOutDtype,
+    kvDtype: checkDtype,
+    params: readParams,
+    scoresMode: (mode, what) => checkOneOf(mode, SCORES, what),
+    signal: checkSignal,
+    gradients: checkBoolean,
 };
-const COUNTS = FULL ? ["maxKeys", "head", "first", "count", "stride"] : [];
+const COUNTS = ["maxKeys", "head", "first", "count", "stride"];
 for (const name of [...SIZES, ...COUNTS]) READERS[name] = checkInteger;
 
 /** Names that no array may have: of options, and of what stands beside arrays in results. */

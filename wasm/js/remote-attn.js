@@ -2,11 +2,15 @@
  * The library's interface where the library is in a worker: each object stands for one that is held there,
  * and each method is a call of that one's. Which arguments are right is said there.
  */
+import { adviseBy } from "./check.js";
 import { READ } from "./declared.js";
+import { hints } from "./hints.js";
 import { compile, readInit } from "./loader.js";
 import { readPlugin } from "./plugin-source.js";
 import { Remote } from "./remote.js";
 import { RemoteObject, ask, callOn } from "./remote-object.js";
+
+adviseBy(hints);
 
 const ROOT = 0;
 const LONG = ["signal"];

@@ -10,11 +10,13 @@ import {
 } from "./check.js";
 import { bitsOf, inputsOf } from "./declared.js";
 import { dtypeCode, dtypesOf } from "./dtypes.js";
-import { FULL } from "./edition.js";
 import { typeError } from "./errors.js";
 import { SIZES } from "./shape.js";
 
 export const RULES = ["causal", "scale", "past", "window", "softcap"];
+/* What the whole library has a choice of, and softmax alone does not. */
+export const KINDS = ["dtype", "kvDtype", "backend", "params"];
+export const MODES = ["scoresMode"];
 /* Each in the order of its codes in attn/types.h. */
 const CAUSAL = ["none", "top-left", "bottom-right"];
 export const SCORES = ["raw", "capped", "masked", "weights"];
@@ -36,7 +38,7 @@ export function problemOf(options, sizes, inputs, arrays) {
         past,
         ...window,
         softcap,
-        FULL ? SCORES.indexOf(scoresMode) : 0,
+        SCORES.indexOf(scoresMode),
         bits,
         dtypeCode(dtypes.query),
         dtypeCode(dtypes.key),

@@ -1,7 +1,6 @@
 import { checkJob, readArrays } from "./arrays.js";
 import { PLACE } from "./call.js";
 import { namesOf } from "./declared.js";
-import { FULL } from "./edition.js";
 import { Held } from "./held.js";
 import { compute, shapesOf } from "./job.js";
 import { readChecked } from "./options.js";
@@ -58,7 +57,7 @@ export class Runner {
         const plan = this[handle]();
         const { layout, strides } = options;
         const make = () => {
-            if (FULL) this.#shapes ??= shapesOf(this.#session, arrays, () => plan);
+            this.#shapes ??= shapesOf(this.#session, arrays, () => plan);
             return places(declared, this.sizes, options, this.#shapes);
         };
         const place = take || strides ? make() : (this.#places[layout] ??= make());

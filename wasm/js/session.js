@@ -1,13 +1,17 @@
 /* One instance of the library: its context and its errors. The work is an engine's (engine.js). */
-import { ARRAYS, namesOf, withOwn } from "./declared.js";
+import { ARRAYS, ARRAYS_OF_F32, namesOf, withOwn } from "./declared.js";
 import { disposed } from "./errors.js";
 import { arraysOf } from "./job.js";
+import { KINDS, MODES } from "./rules.js";
 import { addWords, fromC } from "./words.js";
 
 /** What softmax alone needs of it. */
 export class SmallSession {
     children = new Set(); // what dispose() ends with it: plans, streams and plugins
     engine;
+    /* The options that it has beside those of every problem: of problems, and of plans alone. */
+    kinds = [];
+    modes = [];
     #handle;
 
     constructor(engine) {
@@ -72,7 +76,7 @@ export class SmallSession {
 
     /** What runs with a backend may have (declared.js). */
     arraysOf() {
-        return ARRAYS;
+        return ARRAYS_OF_F32;
     }
 
     /** Its handle. */
@@ -91,6 +95,8 @@ export class SmallSession {
 }
 
 export class Session extends SmallSession {
+    kinds = KINDS;
+    modes = MODES;
     #arrays; // by backend
 
     /** Calls a function that returns a status; throws unless it is 0. */
@@ -130,7 +136,7 @@ export class Session extends SmallSession {
 
     /** Softmax has none of its own: a first call with it does not wait for the description of all. */
     arraysOf(backend = "softmax") {
-        if (backend === "softmax" && this.alive()) return super.arraysOf();
+        if (backend === "softmax" && this.alive()) return ARRAYS;
         this.#arrays ??= new Map(
             this.describe("attnjs_backends").map(({ id, arrays }) => [id, withOwn(arrays)]),
         );

@@ -1,7 +1,6 @@
 /* The sizes of a problem: what is said, what follows from it, and where each array has its elements. */
 import { checkInteger, checkOneOf, checkPlain, checkSize, readList, readOptions } from "./check.js";
 import { ARRAYS, OWN, PLACED, isOwn, namesOf } from "./declared.js";
-import { FULL } from "./edition.js";
 import { AttnError, missing, typeError } from "./errors.js";
 
 export const SIZES = ["batch", "heads", "kvHeads", "queries", "keys", "dim", "valueDim"];
@@ -82,8 +81,7 @@ function widened(shape, rank) {
 
 /** Does the layout say where it has its elements, and may strides? Of a backend's own: where rows are tokens. */
 const isPlaced = (array) =>
-    PLACED.includes(array.name) ||
-    (FULL && isOwn(array) && ["queries", "keys"].includes(array.axes[2]));
+    PLACED.includes(array.name) || (isOwn(array) && ["queries", "keys"].includes(array.axes[2]));
 
 /**
  * Where these arrays have their elements, by name: as declared, with `extents` and `strides`, the `order` of their

@@ -1,12 +1,11 @@
 /* C's errors in the words of JavaScript: what is kv_heads there is kvHeads here. */
 import { ARRAYS, namesOf } from "./declared.js";
-import { FULL } from "./edition.js";
 import { AttnError } from "./errors.js";
 import { SIZES } from "./shape.js";
 
 /* By C's names, where these are others. */
 const WORDS = new Map();
-addWords([...SIZES, ...namesOf(ARRAYS), ...(FULL ? ["kvDtype", "maxKeys"] : [])]);
+addWords([...SIZES, ...namesOf(ARRAYS), "kvDtype", "maxKeys"]);
 
 /** Names that C's errors may have. */
 export function addWords(names) {
