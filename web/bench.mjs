@@ -253,7 +253,7 @@ async function benchOneFile(browser, url) {
     const coming = page.waitForEvent("download");
     await page.click("[data-share=file]");
     const { size } = await stat(await (await coming).path());
-    tell("one file of the first view", size / 1000, "kB", "1000 kB");
+    tell("one file of the first view", size / 1000, "kB", "1500 kB");
     await page.close();
 }
 

@@ -129,7 +129,7 @@ test("#preset=sink&sketch.size=20&difference=1&colours=log: one file computes th
     await page.click("#share summary");
     const { opened, size } = await openFile();
     t.diagnostic(`${(size / 1000).toFixed(0)} kB`);
-    assert.ok(size <= 1e6, `${size} bytes`);
+    assert.ok(size <= 1.5e6, `${size} bytes`);
     const inFile = await allNumbers(opened, "error");
     assert.equal(inFile.length, shown.length);
     // SIMD here, relaxed SIMD there: f32 rounds otherwise, 64 products of up to some tens.
@@ -203,7 +203,7 @@ test("#preset=sink&row=9.2&strands=linear&open=sparse.rows: one file has the row
     const errorsOfRows = await page.locator(".of-row").allTextContents();
     await page.click("#share summary");
     const { opened, size } = await openFile();
-    assert.ok(size <= 1e6, `${size} bytes`);
+    assert.ok(size <= 1.5e6, `${size} bytes`);
     assert.equal(
         await opened.textContent("#pin span"),
         await page.textContent("#pin span"),
@@ -333,7 +333,7 @@ test("what is too large for one file is said", async () => {
     await change(() => page.fill("#text", words(4000)));
     await page.click("#share summary");
     await page.click("[data-share=file]");
-    await page.locator("#share [role=status]", { hasText: /has \d\.\d MB, and 1 MB is/ }).waitFor();
+    await page.locator("#share [role=status]", { hasText: /has \d\.\d MB, and 1.5 MB is/ }).waitFor();
 });
 
 test("elements compute the weights of their panels, of a text and of arrays", async () => {
@@ -350,7 +350,7 @@ test("elements compute the weights of their panels, of a text and of arrays", as
     await change(() => page.fill("#sparse-block", "2"));
     await page.click("#share summary");
     const code = await copy("elements");
-    assert.match(code, /<attn-view backend="softmax" causal="" text="a &quot;b&quot; /);
+    assert.match(code, /<attn-view backend="softmax" params="{[^<]*}" causal="" text="a &quot;b&quot; /);
     assert.match(code, /backend="sparse" params="{[^<]*&quot;block&quot;:2/);
     assert.match(code, /import { defineView } from "libattn\/view";/);
     await drawn();

@@ -7,7 +7,7 @@ import type { SavedView } from "./saved";
 import { words } from "../words/words";
 
 const { share: told } = words;
-const mostBytes = 1e6;
+const mostBytes = 1.5e6;
 
 const policy = [
     "default-src 'none'",

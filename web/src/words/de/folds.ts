@@ -100,7 +100,7 @@ export const share: typeof english.share = {
     needsScript: "Dafür braucht es JavaScript.",
     computing: "Es wird berechnet …",
     tooLarge: (megabytes) =>
-        `eine Datei dieser Eingabe hat ${megabytes} MB, höchstens 1 MB darf sie haben: bitte eine kleinere Eingabe nehmen`,
+        `eine Datei dieser Eingabe hat ${megabytes} MB, höchstens 1,5 MB darf sie haben: bitte eine kleinere Eingabe nehmen`,
     view: {
         token: (token) => `„${token}“`,
         weights: (backend, causal, queries, keys) =>

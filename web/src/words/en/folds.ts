@@ -105,7 +105,7 @@ export const share = {
     needsScript: "This needs JavaScript.",
     computing: "Computing…",
     tooLarge: (megabytes: string) =>
-        `one file of this input has ${megabytes} MB, and 1 MB is the most: take a smaller one`,
+        `one file of this input has ${megabytes} MB, and 1.5 MB is the most: take a smaller one`,
     /** Of elements, which speak English where it is null. */
     view: null as Omit<ViewWords, "problem"> | null,
 };
