@@ -99,11 +99,11 @@ test("a run for which there is no memory is an error, and touches nothing", asyn
     bytes().fill(7);
 
     const attn = new Attn(new Heap(arena.c));
-    const sizes = { queries: 32, keys: 2_000_000, dim: 64 };
+    const sizes = { queries: 64, keys: 2_000_000, dim: 64 };
     const plan = attn.plan(sizes); // whose runs pack all keys
     assert.ok(plan.workspaceBytes > 1e9, `${plan.workspaceBytes} bytes`);
     arena.give(hole);
-    const query = new Float32Array(32 * 64).fill(0.5);
+    const query = new Float32Array(64 * 64).fill(0.5);
     const one = [0, 0, 0, 1]; // the same row for all
     const arrays = { query, key: query, value: query, strides: { key: one, value: one } };
     assert.throws(() => plan.run(arrays), {
@@ -112,7 +112,7 @@ test("a run for which there is no memory is an error, and touches nothing", asyn
         message: /no memory for the \d+ bytes of workspace/,
     });
     assert.ok(bytes().every((byte) => byte === 7));
-    const few = attn.plan({ queries: 32, dim: 64 });
+    const few = attn.plan({ queries: 64, dim: 64 });
     assert.deepEqual(few.run({ query, key: query, value: query }).out, query);
 });
 

@@ -5,6 +5,8 @@ import { test } from "node:test";
 import { change, number, page, reopen } from "./panels.mjs";
 
 test("integer precisions and all methods of sketch are there, and in the link", async () => {
+    const text = Array.from({ length: 200 }, (_, i) => `word${i % 23}`).join(" "); // few queries stay floats
+    await change(() => page.fill("#text", text));
     const floats = await number("softmax", "error");
     const errors = {};
     for (const precision of ["int16", "int8"]) {
