@@ -167,7 +167,7 @@ export interface Attn {
      * "ATTN_ERROR_UNSUPPORTED". The addon (libattn/native) loads shared objects; its reference has them.
      *
      * A plugin shares the library's memory: load only what you trust as much as the library. Where its
-     * code traps, the call throws "ATTN_ERROR_TRAP"; README.md says what then still holds.
+     * code traps, the call throws "ATTN_ERROR_TRAP"; docs/plugins.md says what then still holds.
      *
      * @param source its bytes, a URL, a response with it, or itself, compiled.
      * @param options `name`: what to call it; by default its URL, or "plugin.wasm".

@@ -108,8 +108,8 @@ test("in a web worker, with threads of its own", async () => {
     assert.deepEqual(double, { build: "threads", threads: 2, out: 3 });
 });
 
-const readme = readFileSync(fileURLToPath(new URL("../../README.md", import.meta.url)), "utf8");
-const [, readmePolicy] = readme.match(/```text\n(script-src .*)\n```/);
+const hosting = readFileSync(new URL("../../docs/hosting.md", import.meta.url), "utf8");
+const [, readmePolicy] = hosting.match(/```text\n(script-src .*)\n```/);
 const policies = [
     ["README's policy is enough", (policy) => policy, { build: "relaxed", worker: "relaxed" }],
     [

@@ -65,7 +65,7 @@ test("the tarball has what it needs and nothing else", () => {
     for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
     const stray = files.filter(
         (name) =>
-            !/^(LICENSE|NOTICE|README\.md|REFERENCE\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.-]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|cjs|d\.cts|wasm|model))$/.test(
+            !/^(LICENSE|NOTICE|README\.md|REFERENCE\.md|docs\/\w+\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.-]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|cjs|d\.cts|wasm|model))$/.test(
                 name,
             ),
     );

@@ -1,6 +1,6 @@
 /* Empty projects with the package in them as npm installs it from its tarball, without a network. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { patience } from "../../../web/test/rest.mjs";
@@ -32,10 +32,17 @@ export function outputOf(folder, script) {
     });
 }
 
-/** The example in the package's README.md that has this text. */
+/** The package's manual: README.md and what it points to in docs/. */
+export function manual() {
+    const pages = readdirSync(join(packageFolder, "docs")).map((name) => join("docs", name));
+    return ["README.md", ...pages.sort()]
+        .map((page) => readFileSync(join(packageFolder, page), "utf8"))
+        .join("\n");
+}
+
+/** The example in the package's manual that has this text. */
 export function readmeExample(text, language = "js") {
-    const readme = readFileSync(join(packageFolder, "README.md"), "utf8");
-    const blocks = readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"));
+    const blocks = manual().matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"));
     for (const [, block] of blocks) if (block.includes(text)) return block;
-    throw new Error(`README.md has no example with ${text}`);
+    throw new Error(`the manual has no example with ${text}`);
 }

@@ -1,4 +1,4 @@
-/* <attn-view> in Chromium, under the policy that README.md asks for: its numbers, its words and its keys. */
+/* <attn-view> in Chromium, under the policy that docs/hosting.md asks for: its numbers, its words and its keys. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -15,7 +15,7 @@ import { serve } from "./server.mjs";
 
 const folder = fileURLToPath(new URL("../..", import.meta.url));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const [, policy] = readFileSync(`${folder}/README.md`, "utf8").match(
+const [, policy] = readFileSync(`${folder}/docs/hosting.md`, "utf8").match(
     /```text\n(script-src .*)\n```/,
 );
 const text = "the cat sat on the mat";
