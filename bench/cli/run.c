@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct run {
+typedef struct run_command {
     settings_t settings;
     inputs_t inputs;
     const char *backend, *weights, *present_key, *present_value;
@@ -29,9 +29,9 @@ typedef struct run {
     int is_on_stdout;   /* an array, which has it alone */
     int json, wants_error;
     report_t report;
-} run_t;
+} run_command_t;
 
-static int compute_weights(run_t *run) {
+static int compute_weights(run_command_t *run) {
     const attn_problem_t *problem = &run->inputs.problem;
     const int64_t n = problem->queries, m = problem->keys;
     run->weight_rows = trial_floats(problem->batch, problem->heads, n, m);
@@ -49,7 +49,7 @@ static int compute_weights(run_t *run) {
 }
 
 /* How far the result is from exact softmax attention. */
-static int compute_error(run_t *run) {
+static int compute_error(run_command_t *run) {
     trial_t *trial = &run->trial;
     inputs_t *inputs = &run->inputs;
     const int64_t stride = accuracy_stride(&inputs->problem, ACCURACY_WORK);
@@ -61,7 +61,7 @@ static int compute_error(run_t *run) {
 }
 
 /* Arrays of the run, after what is asked of X, which then is the trial's; for the error it is written out. */
-static int load(run_t *run) {
+static int load(run_command_t *run) {
     inputs_t *inputs = &run->inputs;
     if (inputs_has_x(inputs)) {
         run->report.longest = csr_longest(&inputs->x);
@@ -70,7 +70,7 @@ static int load(run_t *run) {
     return trial_load_inputs(&run->trial, inputs);
 }
 
-static int compute(run_t *run) {
+static int compute(run_command_t *run) {
     trial_t *trial = &run->trial;
     const attn_backend_t *backend = attn_backend_find(run->context, run->backend);
     if (!backend) return settings_unknown(run->context, run->backend, strlen(run->backend));
@@ -109,8 +109,8 @@ _Static_assert((int)INPUT_QUERY == (int)ATTN_ARRAY_QUERY &&
                "files are in the order of their arrays");
 
 /* A file of the last `rank` dimensions of a tensor in C order; a path of NULL is none. */
-static int add_target(run_t *run, targets_t *targets, const char *path, const attn_tensor_t *tensor,
-                      int32_t rank) {
+static int add_target(run_command_t *run, targets_t *targets, const char *path,
+                      const attn_tensor_t *tensor, int32_t rank) {
     if (!path) return CLI_OK;
     if (targets->count == BESIDE_MOST)
         return cli_complain(CLI_USAGE, "more than %d outputs", BESIDE_MOST);
@@ -126,16 +126,16 @@ static int add_target(run_t *run, targets_t *targets, const char *path, const at
 }
 
 /* The same of a tensor without its last axes, which are 1. */
-static int add_shorter(run_t *run, targets_t *targets, const char *path, attn_tensor_t tensor,
-                       int32_t left_out, int32_t rank) {
+static int add_shorter(run_command_t *run, targets_t *targets, const char *path,
+                       attn_tensor_t tensor, int32_t left_out, int32_t rank) {
     for (int axis = 3; axis >= 0; axis--)
         tensor.shape[axis] = axis >= left_out ? tensor.shape[axis - left_out] : 1;
     return add_target(run, targets, path, &tensor, rank);
 }
 
 /* An output without the axes that Q's file lacks, and without those at its end that are always 1. */
-static int add_output(run_t *run, targets_t *targets, const char *path, const attn_tensor_t *tensor,
-                      const attn_array_info_t *info) {
+static int add_output(run_command_t *run, targets_t *targets, const char *path,
+                      const attn_tensor_t *tensor, const attn_array_info_t *info) {
     const int32_t lacking = 4 - inputs_rank(&run->inputs);
     int32_t rank = 4, left = 0;
     while (rank > 1 && info->axes[rank - 1] == ATTN_AXIS_ONE) rank--;
@@ -145,7 +145,7 @@ static int add_output(run_t *run, targets_t *targets, const char *path, const at
 }
 
 /* A gradient of an array is of the shape that the array's file has. */
-static int add_gradient(run_t *run, targets_t *targets, uint32_t number,
+static int add_gradient(run_command_t *run, targets_t *targets, uint32_t number,
                         const attn_array_info_t *info) {
     const inputs_t *inputs = &run->inputs;
     const array_t *of = number >= ATTN_ARRAY_OWN     ? &run->trial.arrays[number]
@@ -155,7 +155,7 @@ static int add_gradient(run_t *run, targets_t *targets, uint32_t number,
                        run->gradients.arrays[number].tensor, of->left_out, of->rank);
 }
 
-static int add_outputs(run_t *run, targets_t *targets) {
+static int add_outputs(run_command_t *run, targets_t *targets) {
     attn_array_info_t info = {.struct_size = sizeof info};
     int status = CLI_OK;
     for (uint32_t number = 0; !status && attn_backend_array(run->trial.backend, number, &info);
@@ -179,7 +179,7 @@ static int order(array_t *array, const char *path) {
 }
 
 /* The results are complete: nothing reads them as they were. */
-static int widen_outputs(run_t *run) {
+static int widen_outputs(run_command_t *run) {
     for (int number = 0; number < DECLARED_MOST; number++) {
         array_t *const made[] = {&run->trial.arrays[number], &run->gradients.arrays[number]};
         for (int i = 0; i < 2; i++)
@@ -190,7 +190,7 @@ static int widen_outputs(run_t *run) {
     return CLI_OK;
 }
 
-static int write_outputs(run_t *run) {
+static int write_outputs(run_command_t *run) {
     const attn_problem_t *problem = &run->inputs.problem;
     array_t *key = &run->inputs.arrays[INPUT_KEY], *value = &run->inputs.arrays[INPUT_VALUE];
     if (widen_outputs(run) || order(key, run->present_key) || order(value, run->present_value))
@@ -207,7 +207,7 @@ static int write_outputs(run_t *run) {
     return status ? status : output_write(&targets.output);
 }
 
-static int check_options(run_t *run) {
+static int check_options(run_command_t *run) {
     attn_array_info_t info = {.struct_size = sizeof info};
     if (inputs_check(&run->inputs, "run") || gradients_check(&run->gradients)) return CLI_USAGE;
     if (inputs_has_x(&run->inputs) && (run->chunk || run->present_key || run->present_value))
@@ -223,7 +223,7 @@ static int check_options(run_t *run) {
     return CLI_OK;
 }
 
-static int execute(run_t *run) {
+static int execute(run_command_t *run) {
     int status = check_options(run);
     if (!status) status = settings_context(&run->settings, &run->context);
     option_texts_t backend = {.count = 1, .items = {run->backend}};
@@ -273,14 +273,14 @@ static const char details[] =
     "evenly spaced rows where there are many.";
 
 int cli_run(int argc, char **argv) {
-    run_t run = {.settings = {.threads = 1},
-                 .inputs = {.rules = {.scale = NAN}},
-                 .scores_mode = -1,
-                 .report = {.trial = &run.trial,
-                            .inputs = &run.inputs,
-                            .gradients = &run.gradients,
-                            .longest = NAN,
-                            .error = NAN}};
+    run_command_t run = {.settings = {.threads = 1},
+                         .inputs = {.rules = {.scale = NAN}},
+                         .scores_mode = -1,
+                         .report = {.trial = &run.trial,
+                                    .inputs = &run.inputs,
+                                    .gradients = &run.gradients,
+                                    .longest = NAN,
+                                    .error = NAN}};
     option_t options[OPTION_LIST_SIZE] = {
         {"BACKEND", 0, OPTION_ARGUMENT, NULL, "softmax, or another that attn list shows",
          &run.backend, 0, 0},

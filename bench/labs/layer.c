@@ -50,8 +50,8 @@ static matrix_t project(const matrix_t *x, const matrix_t *weights) {
     return out;
 }
 
-static attn_status_t attend(const attn_context_t *context, const layer_t *layer,
-                            const matrix_t qkv[3], matrix_t *out, attn_error_t *error) {
+static attn_status_t attend_layer(const attn_context_t *context, const layer_t *layer,
+                                  const matrix_t qkv[3], matrix_t *out, attn_error_t *error) {
     attn_problem_t problem =
         head_problem(out->rows, out->rows, layer->query.rows, layer->value.rows);
     problem.causal = layer->causal;
@@ -75,7 +75,7 @@ attn_status_t layer_run(const attn_context_t *context, const layer_t *layer, con
         there = qkv[i].data != NULL;
     }
     if (there)
-        status = attend(context, layer, qkv, out, error);
+        status = attend_layer(context, layer, qkv, out, error);
     else
         status = attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a layer of %lld tokens",
                            (long long)tokens->rows);

@@ -35,7 +35,7 @@ static int draw_data(regression_t *regression, uint64_t seed, uint64_t stream) {
     return 1;
 }
 
-static void lay_out(regression_t *regression) {
+static void lay_out_regression(regression_t *regression) {
     const int64_t n = regression->rows, d = regression->dim;
     double *at = regression->memory;
     double **const pieces[] = {&regression->a,        &regression->b,    &regression->x,
@@ -54,7 +54,7 @@ int regression_create(int64_t rows, int64_t dim, double radius, double cap, uint
     *regression = (regression_t){.rows = rows, .dim = dim, .radius = radius, .cap = cap, .rate = 1};
     regression->memory = calloc((size_t)(rows * (dim + 5) + 3 * dim), sizeof(double));
     if (!regression->memory) return 0;
-    lay_out(regression);
+    lay_out_regression(regression);
     if (!draw_data(regression, seed, streams + STREAM_A)) {
         regression_destroy(regression);
         return 0;

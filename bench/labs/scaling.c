@@ -53,7 +53,7 @@ static int allocate(trial_t *trial, const scaling_request_t *request) {
     return 1;
 }
 
-static attn_status_t run(void *data) {
+static attn_status_t run_plan_once(void *data) {
     trial_t *trial = data;
     return head_run(&trial->head, trial->inputs[0], trial->inputs[1], trial->inputs[2], trial->out,
                     NULL, trial->error);
@@ -65,7 +65,8 @@ static attn_status_t time_runs(trial_t *trial, const scaling_request_t *request,
     if (!allocate(trial, request))
         return attn_fail(trial->error, ATTN_ERROR_MEMORY, "no memory for %lld tokens of %lld",
                          (long long)request->length, (long long)request->dim);
-    const attn_status_t status = measure_repeat_processor(run, trial, request->budget, &measure);
+    const attn_status_t status =
+        measure_repeat_processor(run_plan_once, trial, request->budget, &measure);
     result->seconds = measure.median;
     if (measure.samples >= MEASURE_LEAST) {
         result->low = measure.low;

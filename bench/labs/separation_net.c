@@ -88,8 +88,8 @@ separation_nets_t *separation_create(const separation_t *what, const attn_contex
     return nets;
 }
 
-static attn_status_t attend(separation_nets_t *nets, int kind, int64_t *degenerate,
-                            attn_error_t *error) {
+static attn_status_t attend_net(separation_nets_t *nets, int kind, int64_t *degenerate,
+                                attn_error_t *error) {
     const head_t *head = &nets->heads[kind];
     const attn_problem_t *problem = &head->problem;
     const int64_t heads = problem->heads, n = problem->queries, m = problem->keys;
@@ -197,7 +197,7 @@ attn_status_t separation_try(separation_nets_t *nets, const lab_point_t *point, 
     *result = (separation_result_t){.degenerate = 0};
     separation_draw(what, point, trial, &nets->arrays);
     for (int kind = 0; kind < KINDS; kind++) {
-        const attn_status_t status = attend(nets, kind, &result->degenerate, error);
+        const attn_status_t status = attend_net(nets, kind, &result->degenerate, error);
         if (status) return status;
         for (int set = 0; set < 2; set++) {
             const largest_t largest = largest_in(nets, set);

@@ -46,8 +46,9 @@ void shifts_destroy(shifts_probe_t *probe) {
 }
 
 /* f = softmax(a x), by the plugin. */
-static attn_status_t attend(shifts_probe_t *probe, const regression_t *regression, const double *a,
-                            const double *x, double *f, attn_error_t *error) {
+static attn_status_t attend_probe(shifts_probe_t *probe, const regression_t *regression,
+                                  const double *a, const double *x, double *f,
+                                  attn_error_t *error) {
     const int64_t n = regression->rows, d = regression->dim;
     for (int64_t i = 0; i < n * d; i++) probe->key[i] = (float)a[i];
     for (int64_t k = 0; k < d; k++) probe->query[k] = (float)x[k];
@@ -86,7 +87,7 @@ static attn_status_t measure_update(shifts_probe_t *probe, const regression_t *r
     const int64_t n = regression->rows, d = regression->dim;
     double *difference = probe->scratch, *work = probe->scratch + n * d;
     const attn_status_t status =
-        attend(probe, regression, probe->updated, regression->x, probe->turned, error);
+        attend_probe(probe, regression, probe->updated, regression->x, probe->turned, error);
     if (status) return status;
     for (int64_t i = 0; i < n * d; i++) difference[i] = probe->updated[i] - regression->a[i];
     for (int64_t i = 0; i < n; i++)
@@ -125,9 +126,10 @@ attn_status_t shifts_measure(shifts_probe_t *probe, const regression_t *regressi
     const int64_t n = regression->rows;
     *shifts = (shifts_t){.told = 0};
     attn_status_t status =
-        attend(probe, regression, regression->a, regression->x, probe->before, error);
+        attend_probe(probe, regression, regression->a, regression->x, probe->before, error);
     if (!status)
-        status = attend(probe, regression, regression->a, regression->next, probe->after, error);
+        status =
+            attend_probe(probe, regression, regression->a, regression->next, probe->after, error);
     if (status) return status;
     shifts->loss = regression_loss(regression, probe->before);
     shifts->deviation = largest_difference(probe->before, regression->f, n);

@@ -18,7 +18,7 @@
 enum { STREAM_X = 400, STREAM_LEAN, STREAM_KEPT, STREAMS = 3 };
 
 /* Twice by the same code: to count bytes, and to take them. */
-static void lay_out(symmetric_t *symmetric, attn_arena_t *arena) {
+static void lay_out_symmetric(symmetric_t *symmetric, attn_arena_t *arena) {
     const int64_t n = symmetric->rows, d = symmetric->dim;
     symmetric->x = attn_arena_take(arena, n, (uint64_t)d * sizeof(float));
     symmetric->value = attn_arena_take(arena, n, sizeof(float));
@@ -71,11 +71,11 @@ static void fill_exact(symmetric_t *symmetric) {
 int symmetric_create(const symmetric_shape_t *shape, symmetric_t *symmetric) {
     attn_arena_t arena = {.base = NULL};
     *symmetric = (symmetric_t){.rows = shape->rows, .dim = shape->dim};
-    lay_out(symmetric, &arena);
+    lay_out_symmetric(symmetric, &arena);
     if (!arena.overflow) symmetric->memory = calloc(1, (size_t)arena.used);
     if (!symmetric->memory) return 0;
     arena = (attn_arena_t){.base = symmetric->memory};
-    lay_out(symmetric, &arena);
+    lay_out_symmetric(symmetric, &arena);
     for (int64_t i = 0; i < shape->rows; i++) draw_row(symmetric, shape, i);
     fill_exact(symmetric);
     return 1;

@@ -97,7 +97,7 @@ static void answer(const task_t *task, int64_t head, int64_t query, const state_
     for (int64_t c = 0; c < d; c++) out[c] /= normaliser;
 }
 
-static void attend(const task_t *task, int64_t head) {
+static void attend_head(const task_t *task, int64_t head) {
     const int64_t d = task->dim, shared = head / (task->heads / task->kv_heads);
     const state_t state = state_of(task, 0);
     int64_t known = 0;
@@ -145,6 +145,6 @@ int contender_run(const task_t *task, about_t *about) {
     if (task->stream)
         for (int64_t h = 0; h < task->kv_heads; h++) step(task, h);
     else
-        for (int64_t h = 0; h < task->heads; h++) attend(task, h);
+        for (int64_t h = 0; h < task->heads; h++) attend_head(task, h);
     return 0;
 }

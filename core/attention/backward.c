@@ -7,7 +7,7 @@ enum {
     PART_BLOCKS = 3 /* nor into smaller ones: each packs all keys */
 };
 
-typedef struct run {
+typedef struct backward_run {
     const flash_plan_t *plan;
     const backward_kernels_t *kernels;
     const attn_io_t *io, *gradients;
@@ -20,29 +20,30 @@ typedef struct run {
     int64_t panels;                   /* of a part's sums */
     int64_t key_stride, value_stride; /* floats of a part's sums */
     int64_t group;                    /* query heads a key/value head */
-} run_t;
+} backward_run_t;
 
 static int64_t kv_heads(const attn_problem_t *problem) {
     return problem->batch * problem->kv_heads;
 }
 
 /* Heads with few queries share a block. */
-static int64_t blocks_of(const run_t *run) {
+static int64_t blocks_of(const backward_run_t *run) {
     const int64_t heads = attn_max(1, run->kernels->rows / run->plan->problem.queries);
     return attn_query_blocks(&run->plan->problem, run->kernels->rows) *
            ((run->group - 1) / heads + 1);
 }
 
-static int64_t parts_of(const run_t *run) {
+static int64_t parts_of(const backward_run_t *run) {
     const int64_t wanted = (TASKS - 1) / kv_heads(&run->plan->problem) + 1;
     return attn_max(1, attn_min(attn_min(wanted, PARTS), blocks_of(run) / PART_BLOCKS));
 }
 
 /* A head in one part needs its sums no longer than its task. */
-static run_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
+static backward_run_t lay_out_backward(const flash_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t workers = attn_host_workers(plan->host), heads = kv_heads(problem);
-    run_t run = {.plan = plan, .kernels = attn_backward_kernels(attn_host_tier(plan->host))};
+    backward_run_t run = {.plan = plan,
+                          .kernels = attn_backward_kernels(attn_host_tier(plan->host))};
     attn_arena_t scratch = {.base = NULL};
     run.kernels->scratch(problem, plan->pattern, &scratch);
     arena->overflow |= scratch.overflow; /* has rows as long as the sums', counted with care */
@@ -67,17 +68,17 @@ static run_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
 }
 
 void attn_backward_workspace(const flash_plan_t *plan, attn_arena_t *arena) {
-    lay_out(plan, arena);
+    lay_out_backward(plan, arena);
 }
 
-static backward_sums_t sums_of(const run_t *run, int64_t slot, int64_t task) {
+static backward_sums_t sums_of(const backward_run_t *run, int64_t slot, int64_t task) {
     return (backward_sums_t){.key = run->key_sums + slot * run->key_stride,
                              .value = run->value_sums + slot * run->value_stride,
                              .ready = run->ready + slot * run->panels,
                              .heads = run->head_sums + task * run->group * BACKWARD_HEAD_SUMS};
 }
 
-static backward_task_t task_of(const run_t *run, int64_t head) {
+static backward_task_t task_of(const backward_run_t *run, int64_t head) {
     const attn_problem_t *problem = &run->plan->problem;
     return (backward_task_t){.head = {.problem = problem,
                                       .io = run->io,
@@ -92,7 +93,7 @@ static backward_task_t task_of(const run_t *run, int64_t head) {
 
 /* The last queries first: under a causal mask they see most. */
 static void attend_task(void *data, int64_t index, uint32_t worker) {
-    const run_t *run = data;
+    const backward_run_t *run = data;
     const int64_t heads = kv_heads(&run->plan->problem), part = run->parts - 1 - index / heads;
     const int64_t head = index % heads, number = head * run->parts + part;
     const int64_t queries = run->plan->problem.queries * run->group;
@@ -106,7 +107,7 @@ static void attend_task(void *data, int64_t index, uint32_t worker) {
 }
 
 static void finish_task(void *data, int64_t index, uint32_t worker) {
-    const run_t *run = data;
+    const backward_run_t *run = data;
     const int64_t keys = run->plan->problem.keys, head = index / run->parts;
     const int64_t part = index % run->parts;
     const backward_task_t task = task_of(run, head);
@@ -129,7 +130,7 @@ static void clear_bias(const attn_tensor_t *bias) {
 }
 
 /* Whether tasks add to the same elements: then one after another, so that the order is always the same. */
-static int is_shared(const run_t *run) {
+static int is_shared(const backward_run_t *run) {
     const attn_tensor_t *bias = &run->gradients->bias;
     const attn_problem_t *problem = &run->plan->problem;
     return bias->data && (bias->shape[0] < problem->batch || bias->shape[1] < problem->heads ||
@@ -137,14 +138,14 @@ static int is_shared(const run_t *run) {
 }
 
 static void attend_all(void *data, int64_t index, uint32_t worker) {
-    const run_t *run = data;
+    const backward_run_t *run = data;
     (void)index;
     for (int64_t t = 0; t < kv_heads(&run->plan->problem) * run->parts; t++)
         attend_task(data, t, worker);
 }
 
 /* Sums of the tasks, for each query head, over batch and parts. */
-static void write_heads(const run_t *run, const attn_tensor_t *tensor, int which) {
+static void write_heads(const backward_run_t *run, const attn_tensor_t *tensor, int which) {
     const attn_problem_t *problem = &run->plan->problem;
     for (int64_t h = 0; tensor->data && h < problem->heads; h++) {
         double sum = 0.0;
@@ -162,7 +163,7 @@ static attn_status_t backward(const attn_backend_plan_t *base, const attn_io_t *
                               const attn_io_t *gradients, attn_error_t *error) {
     const flash_plan_t *plan = (const flash_plan_t *)base;
     attn_arena_t arena = {.base = io->workspace};
-    run_t run = lay_out(plan, &arena);
+    backward_run_t run = lay_out_backward(plan, &arena);
     const int64_t tasks = kv_heads(&plan->problem) * run.parts;
     (void)error;
     run.io = io;

@@ -66,8 +66,8 @@ static void lay_out_keys(backward_keys_t *sides, const attn_problem_t *problem, 
 }
 
 /* Sums of the gathered keys are a task's own: they join those of all keys at its end. */
-static space_t lay_out(const attn_problem_t *problem, const attn_pattern_t *pattern,
-                       attn_arena_t *arena) {
+static space_t lay_out_backward_task(const attn_problem_t *problem, const attn_pattern_t *pattern,
+                                     attn_arena_t *arena) {
     space_t space = {.block = attn_arena_take(arena, 1, sizeof *space.block)};
     backward_keys_t *gathered = &space.sides[FLASH_GATHERED];
     lay_out_block(space.block, problem, arena);
@@ -85,7 +85,7 @@ static space_t lay_out(const attn_problem_t *problem, const attn_pattern_t *patt
 
 static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern,
                     attn_arena_t *arena) {
-    lay_out(problem, pattern, arena);
+    lay_out_backward_task(problem, pattern, arena);
 }
 
 /* ---- a head's keys and values ---------------------------------------------------------------------- */
@@ -428,10 +428,10 @@ static void join_gathered(const space_t *space) {
     }
 }
 
-static void attend(const backward_task_t *task) {
+static void attend_backward(const backward_task_t *task) {
     const attn_problem_t *problem = task->head.problem;
     attn_arena_t arena = {.base = task->scratch};
-    space_t space = lay_out(problem, task->pattern, &arena);
+    space_t space = lay_out_backward_task(problem, task->pattern, &arena);
     backward_keys_t *all = &space.sides[FLASH_ALL];
     all->key_sums = task->sums.key;
     all->value_sums = task->sums.value;
@@ -489,6 +489,6 @@ const backward_kernels_t ATTN_KERNEL(attn_backward_kernels) = {
     .lanes = PRODUCT_WIDTH,
     .panel = PANEL,
     .scratch = scratch,
-    .attend = attend,
+    .attend = attend_backward,
     .finish = finish,
 };

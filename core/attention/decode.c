@@ -22,7 +22,7 @@ static int64_t most_splits(const flash_plan_t *plan) {
     return splits + 1 + (plan->pattern->next ? keys / plan->pattern->block / DECODE_RUNS : 0);
 }
 
-static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
+static workspace_t lay_out_decode(const flash_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t rows = problem->batch * problem->heads * problem->queries;
     const uint64_t row_size = (uint64_t)plan->decode->out_stride(problem) * sizeof(float);
@@ -42,9 +42,11 @@ static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     return space;
 }
 
-void attn_decode_workspace(const flash_plan_t *plan, attn_arena_t *arena) { lay_out(plan, arena); }
+void attn_decode_workspace(const flash_plan_t *plan, attn_arena_t *arena) {
+    lay_out_decode(plan, arena);
+}
 
-typedef struct run {
+typedef struct decode_run {
     const flash_plan_t *plan;
     const attn_io_t *io;
     workspace_t space;
@@ -53,9 +55,9 @@ typedef struct run {
     int64_t parts, part_rows; /* the rows of a task, and how many tasks share a unit's split */
     int by_split;             /* units take turns with each split */
     int64_t heads, teams;     /* units of a task, and how many of those there are */
-} run_t;
+} decode_run_t;
 
-static attn_head_t head_of(const run_t *run, int64_t index) {
+static attn_head_t head_of(const decode_run_t *run, int64_t index) {
     return attn_unit(run->plan, run->io, run->units, index);
 }
 
@@ -68,7 +70,7 @@ static attn_queries_t queries_of(const attn_head_t *head) {
     return queries;
 }
 
-static flash_place_t *starts_of(const run_t *run, int64_t head) {
+static flash_place_t *starts_of(const decode_run_t *run, int64_t head) {
     return run->space.starts + head * most_splits(run->plan);
 }
 
@@ -78,7 +80,7 @@ static int take(flash_walk_t *walk, attn_run_t *runs) {
 
 /* Walk over a head's runs once, and set where its splits begin, and all behind the last; returns how many
  * there are. */
-static int64_t find_splits(const run_t *run, int64_t index) {
+static int64_t find_splits(const decode_run_t *run, int64_t index) {
     const attn_head_t head = head_of(run, index);
     const attn_queries_t queries = queries_of(&head);
     flash_place_t *starts = starts_of(run, index);
@@ -97,7 +99,7 @@ static int64_t find_splits(const run_t *run, int64_t index) {
 }
 
 /* Most splits of a head in this run. */
-static int64_t count_splits(const run_t *run) {
+static int64_t count_splits(const decode_run_t *run) {
     int64_t most = 1;
     if (!run->plan->pattern) return run->space.splits;
     for (int64_t h = 0; h < run->count; h++) {
@@ -107,7 +109,7 @@ static int64_t count_splits(const run_t *run) {
     return most;
 }
 
-static int runs_of(const run_t *run, int64_t index, int64_t split, attn_run_t *runs) {
+static int runs_of(const decode_run_t *run, int64_t index, int64_t split, attn_run_t *runs) {
     if (!run->plan->pattern) {
         runs[0] = (attn_run_t){.first = split * DECODE_SPLIT, .last = (split + 1) * DECODE_SPLIT};
         return 1;
@@ -120,18 +122,18 @@ static int runs_of(const run_t *run, int64_t index, int64_t split, attn_run_t *r
     return take(&walk, runs);
 }
 
-static decode_partial_t *partials_of(const run_t *run, int64_t index, int64_t split) {
+static decode_partial_t *partials_of(const decode_run_t *run, int64_t index, int64_t split) {
     return run->space.partials + (index * run->space.splits + split) * run->rows;
 }
 
-static float *outs_of(const run_t *run, int64_t index, int64_t split) {
+static float *outs_of(const decode_run_t *run, int64_t index, int64_t split) {
     return run->space.outs +
            (index * run->space.splits + split) * run->rows * run->space.out_stride;
 }
 
 /* Parts of a split one after another: its keys are still near. */
 static void attend_split(void *data, int64_t number, uint32_t worker) {
-    const run_t *run = data;
+    const decode_run_t *run = data;
     const workspace_t *space = &run->space;
     const int64_t first = number % run->parts * run->part_rows;
     const int64_t at = number / run->parts;
@@ -170,7 +172,7 @@ static int are_read_in_order(const attn_tensor_t *tensor) {
  * that are asked for, would not stay in the second cache; of some heads memory has gaps. One row waits for memory anyway, and
  * longer where its blocks are short. A row comes to the same bits whatever the task has beside it.
  */
-static int64_t heads_of_task(const run_t *run) {
+static int64_t heads_of_task(const decode_run_t *run) {
     enum { MOST_HEADS = 8, TASKS_A_WORKER = 4 };
     const flash_plan_t *plan = run->plan;
     const attn_pattern_t *pattern = plan->pattern;
@@ -194,9 +196,9 @@ int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *patter
     return !pattern->next || (problem->queries == 1 && (group == 1 || !pattern->by_head));
 }
 
-static run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
+static decode_run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
     attn_arena_t arena = {.base = io->workspace};
-    run_t run = {.plan = plan, .io = io, .space = lay_out(plan, &arena)};
+    decode_run_t run = {.plan = plan, .io = io, .space = lay_out_decode(plan, &arena)};
     run.units = attn_units_of(plan, io);
     run.count = attn_unit_count(plan, run.units);
     run.rows = attn_unit_rows(plan, run.units);
@@ -210,7 +212,7 @@ static run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
 }
 
 void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io) {
-    run_t run = begin(plan, io);
+    decode_run_t run = begin(plan, io);
     const int64_t splits = run.space.splits;
     attn_host_parallel_for(plan->host, run.teams * splits * run.parts, attend_split, &run);
     for (int64_t i = 0; i < run.count; i++) {

@@ -184,7 +184,7 @@ static void end_rows(const decode_task_t *task, const scratch_t *space,
 static void attend_head(const decode_task_t *task, decode_partial_t *partials, float *out,
                         void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
-    const scratch_t space = lay_out(task->head->problem, &arena);
+    const scratch_t space = lay_out_decode_task(task->head->problem, &arena);
     const attn_run_t *runs = task->runs;
     const int64_t block = block_of(task);
     clear(out, task->count * space.out_stride);
@@ -239,7 +239,7 @@ static attn_range_t show_all(const decode_task_t *task, const scratch_t *space,
 static void attend_heads(const decode_task_t *task, decode_partial_t *partials, float *out,
                          void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
-    const scratch_t space = lay_out(task->head->problem, &arena);
+    const scratch_t space = lay_out_decode_task(task->head->problem, &arena);
     const int64_t block = block_of(task), step = task->step * space.out_stride;
     member_t member;
     for (int64_t h = 0; h < task->heads; h++) {
@@ -266,8 +266,8 @@ static void attend_heads(const decode_task_t *task, decode_partial_t *partials, 
     }
 }
 
-ATTN_SMALL_STEP void attend(const decode_task_t *task, decode_partial_t *partials, float *out,
-                            void *scratch_memory) {
+ATTN_SMALL_STEP void decode_attend(const decode_task_t *task, decode_partial_t *partials,
+                                   float *out, void *scratch_memory) {
     if (!DECODE_HAS_HEADS || task->heads == 1)
         attend_head(task, partials, out, scratch_memory);
     else
@@ -303,7 +303,7 @@ ATTN_SMALL_STEP void combine(const attn_head_t *head, int64_t splits,
 const decode_kernels_t ATTN_KERNEL(attn_decode_kernels) = {
     .out_stride = out_stride,
     .scratch = scratch,
-    .attend = attend,
+    .attend = decode_attend,
     .combine = combine,
     .score = score,
     .weigh = weigh,

@@ -6,19 +6,21 @@
 #include <math.h>
 
 /* Rows that read a unit of keys, a few at a time. */
-typedef struct run {
+typedef struct decode_scores_run {
     const flash_plan_t *plan;
     const attn_io_t *io;
     flash_units_t units;
     int64_t rows, parts; /* of a unit, and in how many tasks */
     char *scratch;       /* of each worker */
     uint64_t scratch_size;
-} run_t;
+} decode_scores_run_t;
 
-static run_t begin(const flash_plan_t *plan, const attn_io_t *io, flash_units_t units) {
+static decode_scores_run_t begin(const flash_plan_t *plan, const attn_io_t *io,
+                                 flash_units_t units) {
     attn_arena_t scratch = {.base = NULL}, arena = {.base = io->workspace};
     plan->decode->scratch(&plan->problem, &scratch);
-    run_t run = {.plan = plan, .io = io, .units = units, .scratch_size = scratch.used};
+    decode_scores_run_t run = {
+        .plan = plan, .io = io, .units = units, .scratch_size = scratch.used};
     run.rows = attn_unit_rows(plan, units);
     run.parts = (run.rows - 1) / DECODE_ROWS + 1;
     run.scratch = attn_arena_take(&arena, attn_host_workers(plan->host), scratch.used);
@@ -63,7 +65,7 @@ static void score(const flash_plan_t *plan, const attn_head_t *head, int64_t fir
 }
 
 static void score_task(void *data, int64_t number, uint32_t worker) {
-    const run_t *run = data;
+    const decode_scores_run_t *run = data;
     const attn_head_t head = attn_unit(run->plan, run->io, run->units, number / run->parts);
     const attn_queries_t all = attn_all_queries(&head);
     const int64_t first = number % run->parts * DECODE_ROWS;
@@ -78,7 +80,7 @@ static void score_task(void *data, int64_t number, uint32_t worker) {
 }
 
 void attn_decode_scores(const flash_plan_t *plan, const attn_io_t *io) {
-    run_t run = begin(plan, io, attn_units_of(plan, io));
+    decode_scores_run_t run = begin(plan, io, attn_units_of(plan, io));
     attn_host_parallel_for(plan->host, attn_unit_count(plan, run.units) * run.parts, score_task,
                            &run);
 }
@@ -87,7 +89,7 @@ void attn_decode_weights(const flash_plan_t *plan, const attn_io_t *io, attn_pla
                          int64_t count, float *rows, int64_t row_stride) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t group = attn_group(problem), number = at.head / group;
-    const run_t run = begin(plan, io, attn_single_units());
+    const decode_scores_run_t run = begin(plan, io, attn_single_units());
     const attn_head_t head = attn_unit(plan, io, run.units, at.batch * problem->kv_heads + number);
     const int64_t first = (at.head - number * group) * problem->queries + at.query;
     for (int64_t done = 0; done < count; done += DECODE_ROWS) {

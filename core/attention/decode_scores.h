@@ -69,7 +69,7 @@ ATTN_SMALL_STEP void score_chunk(const decode_task_t *task, chunk_t chunk, const
 ATTN_SMALL_STEP void score(const decode_task_t *task, int32_t stage, float *const *to,
                            void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
-    const scratch_t space = lay_out(task->head->problem, &arena);
+    const scratch_t space = lay_out_decode_task(task->head->problem, &arena);
     const int64_t block = block_of(task), chunk = chunk_of(task);
     begin_rows(task, &space);
     for (int64_t i = 0, by; i < task->run_count; i++) {

@@ -32,7 +32,7 @@ static int64_t out_stride(const attn_problem_t *problem) {
     return tile_round_up(problem->value_dim, VF_LANES);
 }
 
-static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
+static scratch_t lay_out_decode_task(const attn_problem_t *problem, attn_arena_t *arena) {
     scratch_t space = {.width = tile_round_up(problem->dim, VF_LANES),
                        .out_stride = out_stride(problem)};
     space.rows = attn_arena_take(arena, DECODE_ROWS, sizeof(decode_row_t));
@@ -50,12 +50,14 @@ static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
     return space;
 }
 
-static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_out(problem, arena); }
+static void scratch(const attn_problem_t *problem, attn_arena_t *arena) {
+    lay_out_decode_task(problem, arena);
+}
 
 /* Whether rows are read where they are: not when their elements are apart. */
 static int in_place(const attn_tensor_t *tensor) { return tensor->stride[3] == 1; }
 
-/* Keys at a time. (gcc makes a version of attend() for one row of what follows from this.) */
+/* Keys at a time. (gcc makes a version of decode_attend() for one row of what follows from this.) */
 static int64_t block_of(const decode_task_t *task) {
     const attn_head_t *head = task->head;
     const attn_problem_t *problem = head->problem;

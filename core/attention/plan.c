@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
-                         attn_error_t *error) {
+static attn_status_t run_exact(const attn_backend_plan_t *base, const attn_io_t *io,
+                               attn_error_t *error) {
     const flash_plan_t *plan = (const flash_plan_t *)base;
     (void)error;
     if (ATTN_SMALL || !plan->decode) {
@@ -69,7 +69,7 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
         .struct_size = sizeof plan->base,
         .workspace_size = workspace,
         .kernel = few ? (bytes ? kernels : plan->kernels)->decode_name : plan->kernels->name,
-        .run = run,
+        .run = run_exact,
         .destroy = destroy,
     };
     *result = &plan->base;

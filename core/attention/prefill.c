@@ -155,7 +155,7 @@ static slot_t lay_out_slot(const flash_plan_t *plan, attn_arena_t *arena) {
     return slot;
 }
 
-static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
+static workspace_t lay_out_prefill(const flash_plan_t *plan, attn_arena_t *arena) {
     attn_arena_t scratch = {.base = NULL};
     plan->kernels->scratch(&plan->problem, plan->pattern, &scratch);
     arena->overflow |= scratch.overflow;
@@ -169,9 +169,11 @@ static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     return space;
 }
 
-void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena) { lay_out(plan, arena); }
+void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena) {
+    lay_out_prefill(plan, arena);
+}
 
-typedef struct run {
+typedef struct prefill_run {
     const flash_plan_t *plan;
     const attn_io_t *io;
     workspace_t space;
@@ -179,17 +181,17 @@ typedef struct run {
     int64_t lines, panels, tasks; /* of a unit */
     attn_range_t in_place;        /* panels of keys where they are: those of all units in flight */
     int64_t pass;                 /* of pass_count() */
-} run_t;
+} prefill_run_t;
 
-static run_t begin(const flash_plan_t *plan, const attn_io_t *io, flash_units_t units) {
+static prefill_run_t begin(const flash_plan_t *plan, const attn_io_t *io, flash_units_t units) {
     const int64_t lines = attn_unit_rows(plan, units) / plan->problem.queries;
     attn_arena_t arena = {.base = io->workspace};
-    return (run_t){.plan = plan,
-                   .io = io,
-                   .space = lay_out(plan, &arena),
-                   .units = units,
-                   .lines = lines,
-                   .tasks = task_count(plan, lines)};
+    return (prefill_run_t){.plan = plan,
+                           .io = io,
+                           .space = lay_out_prefill(plan, &arena),
+                           .units = units,
+                           .lines = lines,
+                           .tasks = task_count(plan, lines)};
 }
 
 /* ---- packing ---------------------------------------------------------------------------------- */
@@ -234,7 +236,7 @@ static attn_range_t seen_keys(const attn_head_t *head) {
 }
 
 /* The panels of a unit's keys, where they are, that are packed: those that queries read, and all where scores do. */
-static attn_range_t seen_panels(const run_t *run, const attn_head_t *head) {
+static attn_range_t seen_panels(const prefill_run_t *run, const attn_head_t *head) {
     const attn_pattern_t *pattern = run->plan->pattern;
     const attn_io_t *io = run->io;
     const int64_t panel = run->plan->kernels->panel;
@@ -248,7 +250,7 @@ static attn_range_t seen_panels(const run_t *run, const attn_head_t *head) {
 }
 
 static void pack_task(void *data, int64_t task, uint32_t worker) {
-    const run_t *run = data;
+    const prefill_run_t *run = data;
     const slot_t *slot = &run->space.slots[task / run->panels];
     const flash_head_t *head = &slot->head;
     const int64_t in_place = run->in_place.last - run->in_place.first;
@@ -261,7 +263,7 @@ static void pack_task(void *data, int64_t task, uint32_t worker) {
 }
 
 /* Unit number `number` is the slot's from now on. */
-static void take_head(const run_t *run, slot_t *slot, int64_t number) {
+static void take_head(const prefill_run_t *run, slot_t *slot, int64_t number) {
     flash_head_t *head = &slot->head;
     head->head = attn_unit(run->plan, run->io, run->units, number);
     slot->seen = seen_panels(run, &head->head);
@@ -273,7 +275,7 @@ static void take_head(const run_t *run, slot_t *slot, int64_t number) {
 }
 
 /* Units from number `first` on. */
-static void pack_heads(run_t *run, int64_t first, int64_t count) {
+static void pack_heads(prefill_run_t *run, int64_t first, int64_t count) {
     attn_range_t *all = &run->in_place;
     for (int64_t i = 0; i < count; i++) {
         slot_t *slot = &run->space.slots[i];
@@ -316,7 +318,7 @@ static attn_queries_t part_of_line(const flash_plan_t *plan, const attn_head_t *
 }
 
 /* Task number `task` of a unit: it may have no queries. */
-static attn_queries_t queries_of(const run_t *run, const attn_head_t *head, int64_t task) {
+static attn_queries_t queries_of(const prefill_run_t *run, const attn_head_t *head, int64_t task) {
     const int64_t parts = parts_of_line(run->plan), lines = lines_of_task(run->plan, run->lines);
     const int64_t line = task / parts * lines;
     attn_queries_t queries = part_of_line(run->plan, head, task % parts);
@@ -326,7 +328,7 @@ static attn_queries_t queries_of(const run_t *run, const attn_head_t *head, int6
 }
 
 /* All scores of the queries. */
-static void write_scores(const run_t *run, const flash_head_t *head,
+static void write_scores(const prefill_run_t *run, const flash_head_t *head,
                          const attn_queries_t *queries) {
     float *rows[WALK_ROWS];
     for (int64_t i = 0; i < attn_row_count(queries); i++) {
@@ -339,7 +341,7 @@ static void write_scores(const run_t *run, const flash_head_t *head,
 /* Of each head those queries first that see most, as small tasks at the end leave no thread waiting for long: the
  * last under a causal mask, else those of a pattern that lets its first queries see all. */
 static void attend_task(void *data, int64_t number, uint32_t worker) {
-    const run_t *run = data;
+    const prefill_run_t *run = data;
     const flash_plan_t *plan = run->plan;
     const flash_head_t *head = &run->space.slots[number / run->tasks].head;
     const int64_t task = number % run->tasks;
@@ -355,7 +357,7 @@ static void attend_task(void *data, int64_t number, uint32_t worker) {
 void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io) {
     const flash_units_t units = attn_units_of(plan, io);
     const int64_t heads = attn_unit_count(plan, units), slots = slot_count(plan);
-    run_t run = begin(plan, io, units);
+    prefill_run_t run = begin(plan, io, units);
     for (int64_t first = 0; first < heads; first += slots)
         for (run.pass = 0; run.pass < pass_count(plan); run.pass++) {
             const int64_t count = attn_min(slots, heads - first);
@@ -368,7 +370,7 @@ void attn_prefill_weights(const flash_plan_t *plan, const attn_io_t *io, attn_pl
                           int64_t count, float *rows, int64_t row_stride) {
     attn_io_t keys_only = attn_io_copy(io);
     keys_only.value.data = NULL;
-    run_t run = begin(plan, &keys_only, attn_single_units());
+    prefill_run_t run = begin(plan, &keys_only, attn_single_units());
     const attn_problem_t *problem = &plan->problem;
     const flash_head_t *slot = &run.space.slots->head;
     pack_heads(&run, at.batch * problem->kv_heads + at.head / attn_group(problem), 1);

@@ -61,7 +61,7 @@ ATTN_SMALL_STEP void attend_keys(const flash_head_t *head, const attn_queries_t 
     flash_attend(tiles, count, &head->segments[FLASH_ALL]);
 }
 
-ATTN_SMALL_STEP void attend(const flash_head_t *head, const attn_queries_t *queries) {
+ATTN_SMALL_STEP void prefill_attend(const flash_head_t *head, const attn_queries_t *queries) {
     attn_arena_t arena = {.base = queries->scratch};
     const flash_scratch_t space = flash_lay_out(head->head.problem, &arena);
     const int64_t tiles = flash_prepare(&head->head, queries, &space, 1);
@@ -119,6 +119,6 @@ const flash_kernels_t ATTN_KERNEL(attn_flash_kernels) = {
     .tile = TILE_ROWS,
     .scratch = scratch,
     .pack = pack,
-    .attend = attend,
+    .attend = prefill_attend,
     .scores = ATTN_SMALL ? NULL : scores,
 };

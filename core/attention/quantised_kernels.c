@@ -19,7 +19,7 @@ typedef struct space {
     packing_t packing;
 } space_t;
 
-static space_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
+static space_t lay_out_quantised_task(const attn_problem_t *problem, attn_arena_t *arena) {
     space_t space = {.packing = lay_out_packing(problem, arena)};
     space.flash = flash_lay_out(problem, arena);
     for (int t = 0; t < FLASH_TILES; t++)
@@ -32,7 +32,7 @@ static space_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
 static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern,
                     attn_arena_t *arena) {
     (void)pattern;
-    lay_out(problem, arena);
+    lay_out_quantised_task(problem, arena);
 }
 
 /* ---- attending ------------------------------------------------------------------------------------ */
@@ -243,11 +243,11 @@ ATTN_INLINE int64_t prepare(const form_t form, const attn_head_t *head,
 typedef void walk_t(const flash_head_t *head, const space_t *space, int64_t count,
                     const scores_t *scores);
 
-ATTN_INLINE void attend(const form_t form, walk_t *walk, const flash_head_t *head,
-                        const attn_queries_t *queries) {
+ATTN_INLINE void quantised_attend(const form_t form, walk_t *walk, const flash_head_t *head,
+                                  const attn_queries_t *queries) {
     const scores_t none = {.rows = NULL};
     attn_arena_t arena = {.base = queries->scratch};
-    space_t space = lay_out(head->head.problem, &arena);
+    space_t space = lay_out_quantised_task(head->head.problem, &arena);
     const int64_t tiles = prepare(form, &head->head, queries, &space, 1);
     flash_see_all(&head->head, space.flash.tiles, tiles);
     walk(head, &space, tiles, &none);
@@ -260,7 +260,7 @@ ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_
     const int64_t keys = head->head.problem->keys;
     const int weights = scores->stage == ATTN_SCORES_WEIGHTS;
     attn_arena_t arena = {.base = queries->scratch};
-    space_t space = lay_out(head->head.problem, &arena);
+    space_t space = lay_out_quantised_task(head->head.problem, &arena);
     const int64_t tiles = prepare(form, &head->head, queries, &space, 0);
     if (weights || scores->stage == ATTN_SCORES_MASKED) {
         flash_fill(scores->rows, attn_row_count(queries), keys, weights ? 0.0f : -INFINITY);
@@ -289,7 +289,7 @@ ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_
         walk_blocks(form, head, space, count, scores);                                             \
     }                                                                                              \
     ATTN_SMALL_STEP void name##_attend(const flash_head_t *head, const attn_queries_t *queries) {  \
-        attend(form, name##_walk, head, queries);                                                  \
+        quantised_attend(form, name##_walk, head, queries);                                        \
     }                                                                                              \
     ATTN_SMALL_STEP void name##_scores(const flash_head_t *head, const attn_queries_t *queries,    \
                                        int32_t stage, float *const *rows) {                        \

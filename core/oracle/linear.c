@@ -43,7 +43,7 @@ static int corrects(const attn_oracle_linear_t *form) {
     return form->rule == ATTN_ORACLE_RULE_DELTA || form->rule == ATTN_ORACLE_RULE_GATED_DELTA;
 }
 
-static int64_t lay_out(work_t *w, double *scratch) {
+static int64_t lay_out_linear(work_t *w, double *scratch) {
     double *const first = scratch;
     const int64_t dim = w->problem->dim, features = w->features, dv = w->dv;
     w->w = take(&scratch, w->form->map == ATTN_ORACLE_FAVOR ? features * dim : 0);
@@ -248,7 +248,7 @@ work_t attn_oracle_work_begin(const attn_oracle_linear_t *form, const attn_probl
     w.dv = problem->value_dim;
     w.has_decay = rule == ATTN_ORACLE_RULE_GATED || rule == ATTN_ORACLE_RULE_GATED_DELTA;
     w.has_delta = corrects(form);
-    lay_out(&w, scratch);
+    lay_out_linear(&w, scratch);
     if (form->map == ATTN_ORACLE_FAVOR) draw_directions(&w);
     for (int64_t k = 0; k < w.features; k++) {
         w.z[k] = form->state_z ? oracle_element(form->state_z, batch, w.kv_head, k, 0) : 0;

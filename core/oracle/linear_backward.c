@@ -49,8 +49,8 @@ typedef struct back {
     sum_t *found;              /* [columns]: of a query */
 } back_t;
 
-static int64_t lay_out(back_t *b, const attn_oracle_linear_t *form, const attn_problem_t *problem,
-                       double *scratch) {
+static int64_t lay_out_linear_backward(back_t *b, const attn_oracle_linear_t *form,
+                                       const attn_problem_t *problem, double *scratch) {
     const int64_t features = attn_oracle_linear_features(form, problem->dim);
     const int64_t columns = problem->value_dim + 1, state = features * columns;
     sum_t *at = (sum_t *)(void *)scratch;
@@ -71,7 +71,7 @@ int64_t attn_oracle_linear_backward_scratch(const attn_oracle_linear_t *form,
                                             const attn_problem_t *problem) {
     back_t b;
     double none;
-    return lay_out(&b, form, problem, &none);
+    return lay_out_linear_backward(&b, form, problem, &none);
 }
 
 /* ---- phi ------------------------------------------------------------------------------------------- */
@@ -284,7 +284,7 @@ void attn_oracle_linear_backward(const attn_oracle_linear_t *form, const attn_pr
                                  double *scratch) {
     back_t b = {.gradient = gradient, .to = to};
     const int64_t head = kv_head * (problem->heads / problem->kv_heads);
-    lay_out(&b, form, problem, scratch);
+    lay_out_linear_backward(&b, form, problem, scratch);
     b.w = attn_oracle_work_begin(form, problem, io, batch, head, b.rows);
     b.keys = attn_oracle_work_keys(problem, io, batch);
     begin_sums(&b);

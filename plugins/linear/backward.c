@@ -3,7 +3,7 @@
 
 #include "attn/arrays.h"
 
-typedef struct run {
+typedef struct linear_backward_run {
     const linear_plan_t *plan;
     const linear_backward_t *kernels;
     const attn_io_t *io, *gradients;
@@ -11,7 +11,7 @@ typedef struct run {
     uint64_t scratch_size; /* of each worker */
     float *decay, *beta;   /* [key/value heads][keys][decays], [key/value heads][keys] */
     int64_t decays;
-} run_t;
+} linear_backward_run_t;
 
 static int64_t head_count(const attn_problem_t *problem) {
     return problem->batch * problem->kv_heads;
@@ -22,11 +22,12 @@ static int64_t most_decays(const linear_form_t *form) {
     return linear_map_is_wide(form->map) ? 1 : form->features;
 }
 
-static run_t lay_out(const linear_plan_t *plan, attn_arena_t *arena) {
+static linear_backward_run_t lay_out_linear_backward(const linear_plan_t *plan,
+                                                     attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const linear_form_t *form = &plan->form;
     const attn_tier_t tier = attn_host_tier(plan->host);
-    run_t run = {.plan = plan};
+    linear_backward_run_t run = {.plan = plan};
     attn_arena_t scratch = {.base = NULL};
     run.kernels = form->rule == LINEAR_RULE_LINEAR ? attn_linear_backward(tier)
                                                    : attn_linear_backward_rules(tier);
@@ -43,11 +44,11 @@ static run_t lay_out(const linear_plan_t *plan, attn_arena_t *arena) {
 }
 
 void attn_linear_backward_space(const linear_plan_t *plan, attn_arena_t *arena) {
-    lay_out(plan, arena);
+    lay_out_linear_backward(plan, arena);
 }
 
 static void run_head(void *data, int64_t task, uint32_t worker) {
-    const run_t *run = data;
+    const linear_backward_run_t *run = data;
     const linear_plan_t *plan = run->plan;
     const int64_t kv_heads = plan->problem.kv_heads, keys = plan->problem.keys;
     const attn_head_t head = attn_linear_head(plan, run->io, task / kv_heads, task % kv_heads);
@@ -66,8 +67,8 @@ static void run_head(void *data, int64_t task, uint32_t worker) {
 /* ---- gates ----------------------------------------------------------------------------------------- */
 
 /* An element of a gate's gradient: the sum over the axes on which the gate is the same for all. */
-static float sum_gate(const run_t *run, const attn_tensor_t *gate, const float *numbers,
-                      const int64_t at[4]) {
+static float sum_gate(const linear_backward_run_t *run, const attn_tensor_t *gate,
+                      const float *numbers, const int64_t at[4]) {
     const attn_problem_t *problem = &run->plan->problem;
     const int64_t ends[3] = {problem->batch, problem->kv_heads, problem->keys};
     int64_t first[3], last[3];
@@ -84,7 +85,8 @@ static float sum_gate(const run_t *run, const attn_tensor_t *gate, const float *
 }
 
 /* `numbers` of all heads, keys and the gate's columns. */
-static void write_gate(const run_t *run, const attn_tensor_t *gate, const float *numbers) {
+static void write_gate(const linear_backward_run_t *run, const attn_tensor_t *gate,
+                       const float *numbers) {
     for (int64_t b = 0; gate && b < gate->shape[0]; b++)
         for (int64_t h = 0; h < gate->shape[1]; h++)
             for (int64_t j = 0; j < gate->shape[2]; j++)
@@ -93,7 +95,7 @@ static void write_gate(const run_t *run, const attn_tensor_t *gate, const float 
                         sum_gate(run, gate, numbers, (int64_t[]){b, h, j, c});
 }
 
-static attn_status_t check(const run_t *run, attn_error_t *error) {
+static attn_status_t check(const linear_backward_run_t *run, attn_error_t *error) {
     attn_status_t status = attn_linear_arrays_check(run->plan, run->io, error);
     for (int64_t head = 0; status == ATTN_OK && head < head_count(&run->plan->problem); head++)
         status = attn_linear_check_decay(run->plan, run->io, head, error);
@@ -106,7 +108,7 @@ static attn_status_t backward(const attn_backend_plan_t *base, const attn_io_t *
     const attn_tensor_t *decay = attn_own_array(gradients, LINEAR_DECAY);
     const attn_tensor_t *beta = attn_own_array(gradients, LINEAR_BETA);
     attn_arena_t arena = {.base = io->workspace};
-    run_t run = lay_out(plan, &arena);
+    linear_backward_run_t run = lay_out_linear_backward(plan, &arena);
     run.io = io;
     run.gradients = gradients;
     run.decays = decay ? decay->shape[3] : 0;

@@ -72,8 +72,8 @@ static linear_state_t take_sums(attn_arena_t *arena, int64_t height, int64_t str
     return sums;
 }
 
-static way_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
-                     attn_arena_t *arena) {
+static way_t lay_out_chunks_backward(const attn_problem_t *problem, const linear_form_t *form,
+                                     attn_arena_t *arena) {
     way_t way = {.form = form, .dim = problem->dim, .value_dim = problem->value_dim};
     const int is_wide = linear_map_is_wide(form->map);
     way.group = problem->heads / problem->kv_heads;
@@ -105,12 +105,12 @@ static way_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
 }
 
 static void scratch(const attn_problem_t *problem, const linear_form_t *form, attn_arena_t *arena) {
-    lay_out(problem, form, arena);
+    lay_out_chunks_backward(problem, form, arena);
 }
 
 static way_t begin(const linear_back_t *back) {
     attn_arena_t arena = {.base = back->scratch};
-    way_t way = lay_out(back->head->problem, back->form, &arena);
+    way_t way = lay_out_chunks_backward(back->head->problem, back->form, &arena);
     way.back = back;
     way.head = back->head;
     way.keys = attn_keys_of(way.head->problem, way.head->io, way.head->batch);
@@ -467,7 +467,7 @@ static void go_back(way_t *way) {
     store_state(way);
 }
 
-static void run(const linear_back_t *back) {
+static void run_chunks_backward(const linear_back_t *back) {
     way_t way = begin(back);
     const attn_io_t *gradients = back->gradients;
     go_forth(&way);
@@ -476,4 +476,5 @@ static void run(const linear_back_t *back) {
         go_back(&way);
 }
 
-const linear_backward_t ATTN_KERNEL(attn_linear_backward) = {.scratch = scratch, .run = run};
+const linear_backward_t ATTN_KERNEL(attn_linear_backward) = {.scratch = scratch,
+                                                             .run = run_chunks_backward};

@@ -270,7 +270,7 @@ static void clear_keys(const way_t *way) {
     }
 }
 
-static void run(const linear_back_t *back) {
+static void run_rules_backward(const linear_back_t *back) {
     way_t way = begin_back(back);
     const int64_t queries = back->head->problem->queries;
     const int64_t begun = tile_max(0, tile_min(queries, -way.offset));
@@ -288,4 +288,5 @@ static void run(const linear_back_t *back) {
     store_state(&way);
 }
 
-const linear_backward_t ATTN_KERNEL(attn_linear_backward_rules) = {.scratch = scratch, .run = run};
+const linear_backward_t ATTN_KERNEL(attn_linear_backward_rules) = {.scratch = scratch,
+                                                                   .run = run_rules_backward};

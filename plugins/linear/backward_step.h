@@ -35,7 +35,7 @@ static way_t lay_out_back(const attn_problem_t *problem, const linear_form_t *fo
                           attn_arena_t *arena) {
     const int64_t steps = problem->keys / STEP + 1;
     const int corrects = linear_has_delta(form);
-    way_t way = {.work = lay_out(problem, form, arena)};
+    way_t way = {.work = lay_out_recurrence(problem, form, arena)};
     const int64_t width = way.work.width, stride = way.work.stride;
     way.group = problem->heads / problem->kv_heads;
     way.x_width = tile_round_up(problem->dim, PRODUCT_WIDTH);

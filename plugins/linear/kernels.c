@@ -53,8 +53,8 @@ static int64_t chunk_floats(const attn_problem_t *problem, const linear_form_t *
     return linear_chunk_keys(problem) * row_floats(form);
 }
 
-ATTN_SMALL_STEP walk_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
-                               attn_arena_t *arena) {
+ATTN_SMALL_STEP walk_t lay_out_chunks(const attn_problem_t *problem, const linear_form_t *form,
+                                      attn_arena_t *arena) {
     const int64_t features = form->features, width = tile_round_up(features, PRODUCT_WIDTH);
     const int64_t keys = linear_chunk_keys(problem);
     const int is_wide = linear_map_is_wide(form->map);
@@ -83,13 +83,13 @@ ATTN_SMALL_STEP walk_t lay_out(const attn_problem_t *problem, const linear_form_
 }
 
 static void scratch(const attn_problem_t *problem, const linear_form_t *form, attn_arena_t *arena) {
-    lay_out(problem, form, arena);
+    lay_out_chunks(problem, form, arena);
 }
 
 ATTN_SMALL_STEP walk_t begin(const attn_head_t *head, const linear_form_t *form,
                              const linear_state_t *state, int64_t known, void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
-    walk_t walk = lay_out(head->problem, form, &arena);
+    walk_t walk = lay_out_chunks(head->problem, form, &arena);
     walk.head = head;
     walk.signs = form->normalise &&
                  (linear_map_is_signed(form->map) || attn_own_array(head->io, LINEAR_STATE_Z));
@@ -407,9 +407,9 @@ static void pass_on(const linear_state_t *state, float *sums) {
 }
 
 /* Query heads see the same keys: the state goes on once for all of them. */
-static int64_t attend(const attn_head_t *head, const linear_form_t *form, linear_state_t *state,
-                      int64_t known, const attn_queries_t *queries, int64_t heads,
-                      const linear_chunk_t *chunk, int all) {
+static int64_t attend_chunks(const attn_head_t *head, const linear_form_t *form,
+                             linear_state_t *state, int64_t known, const attn_queries_t *queries,
+                             int64_t heads, const linear_chunk_t *chunk, int all) {
     walk_t walk = begin(head, form, state, known, queries->scratch);
     int64_t degenerate = 0;
     if (chunk) {
@@ -439,5 +439,5 @@ const linear_kernels_t ATTN_KERNEL(attn_linear_kernels) = {
     .add = add,
     .sum = sum,
     .pass_on = pass_on,
-    .attend = attend,
+    .attend = attend_chunks,
 };

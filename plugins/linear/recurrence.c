@@ -19,7 +19,7 @@ static linear_state_t take_state(const attn_problem_t *problem, const linear_for
 }
 
 static void scratch(const attn_problem_t *problem, const linear_form_t *form, attn_arena_t *arena) {
-    lay_out(problem, form, arena);
+    lay_out_recurrence(problem, form, arena);
 }
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
@@ -115,8 +115,8 @@ ATTN_SMALL_STEP int64_t rows_of_state(const work_t *work, int64_t keys, int64_t 
     return count;
 }
 
-static int64_t run(const attn_head_t *head, const linear_form_t *form, linear_state_t *state,
-                   int keep, void *scratch_memory) {
+static int64_t run_recurrence(const attn_head_t *head, const linear_form_t *form,
+                              linear_state_t *state, int keep, void *scratch_memory) {
     const attn_problem_t *problem = head->problem;
     const int64_t keys = attn_keys_of(problem, head->io, head->batch);
     const int64_t group = problem->heads / problem->kv_heads;
@@ -200,7 +200,7 @@ ATTN_SMALL_STEP void weigh_rows(work_t *work, const attn_queries_t *queries, int
 static void weights(const attn_head_t *head, const linear_form_t *form,
                     const attn_queries_t *queries, float *rows, int64_t stride) {
     attn_arena_t arena = {.base = queries->scratch};
-    work_t work = lay_out(head->problem, form, &arena);
+    work_t work = lay_out_recurrence(head->problem, form, &arena);
     work.head = head;
     const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
     for (int64_t done = 0; done < queries->count; done += STEP)
@@ -213,7 +213,7 @@ const linear_recurrence_t ATTN_KERNEL(attn_linear_recurrence) = {
     .rows = STEP,
     .take_state = take_state,
     .scratch = scratch,
-    .run = run,
+    .run = run_recurrence,
     .step = ATTN_KERNEL(attn_linear_step),
     .weights = weights,
 };

@@ -116,13 +116,13 @@ linear_rules_space_t attn_linear_rules_space(const linear_plan_t *plan, attn_are
     return space;
 }
 
-typedef struct run {
+typedef struct linear_rules_run {
     const linear_plan_t *plan;
     const attn_io_t *io;
     linear_rules_space_t space;
     linear_state_t *states;
     int keep, tell; /* the states afterwards: in `states`, in the run's arrays */
-} run_t;
+} linear_rules_run_t;
 
 /* Whether a run that does not keep its state leaves it alone: its tokens are one step. */
 static int leaves_state(const linear_plan_t *plan) {
@@ -130,7 +130,7 @@ static int leaves_state(const linear_plan_t *plan) {
 }
 
 /* The state that a head's run begins with and may write to. */
-static linear_state_t begin(const run_t *run, int64_t task, const attn_head_t *head,
+static linear_state_t begin(const linear_rules_run_t *run, int64_t task, const attn_head_t *head,
                             linear_state_t own) {
     const linear_state_t *given = run->states ? &run->states[task] : NULL;
     if (given && (run->keep || (!run->tell && leaves_state(run->plan)))) return *given;
@@ -144,7 +144,7 @@ static linear_state_t begin(const run_t *run, int64_t task, const attn_head_t *h
 }
 
 static void run_head(void *data, int64_t task, uint32_t worker) {
-    const run_t *run = data;
+    const linear_rules_run_t *run = data;
     const linear_plan_t *plan = run->plan;
     const int64_t kv_heads = plan->problem.kv_heads;
     const attn_head_t head = attn_linear_head(plan, run->io, task / kv_heads, task % kv_heads);
@@ -188,13 +188,13 @@ attn_status_t attn_linear_check_decay(const linear_plan_t *plan, const attn_io_t
 }
 
 static void check_head(void *data, int64_t task, uint32_t worker) {
-    const run_t *run = data;
+    const linear_rules_run_t *run = data;
     (void)worker;
     run->space.bad_key[task] = bad_decay(run->plan, run->io, task);
 }
 
 /* Before anything is written. */
-static attn_status_t check_decays(run_t *run, attn_error_t *error) {
+static attn_status_t check_decays(linear_rules_run_t *run, attn_error_t *error) {
     if (!attn_own_array(run->io, LINEAR_DECAY)) return ATTN_OK;
     attn_host_parallel_for(run->plan->host, head_count(run->plan), check_head, run);
     for (int64_t t = 0; t < head_count(run->plan); t++)
@@ -210,7 +210,7 @@ static int64_t step_parts(const linear_plan_t *plan) {
 
 /* One query, of one of as many parts of the heads as there are workers. */
 static void step_heads(void *data, int64_t task, uint32_t worker) {
-    const run_t *run = data;
+    const linear_rules_run_t *run = data;
     const linear_plan_t *plan = run->plan;
     const int64_t kv_heads = plan->problem.kv_heads, parts = step_parts(plan);
     const int64_t first = task * head_count(plan) / parts;
@@ -224,7 +224,7 @@ static void step_heads(void *data, int64_t task, uint32_t worker) {
 void attn_linear_rules_step(const linear_plan_t *plan, const attn_io_t *io,
                             linear_state_t *states) {
     attn_arena_t arena = {.base = io->workspace};
-    run_t run = {.plan = plan, .io = io, .states = states};
+    linear_rules_run_t run = {.plan = plan, .io = io, .states = states};
     run.space = attn_linear_rules_space(plan, &arena);
     attn_host_parallel_for(plan->host, step_parts(plan), step_heads, &run);
     for (int64_t t = 0; io->report && t < step_parts(plan); t++)
@@ -234,7 +234,7 @@ void attn_linear_rules_step(const linear_plan_t *plan, const attn_io_t *io,
 attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *io,
                                     linear_state_t *states, int keep, attn_error_t *error) {
     attn_arena_t arena = {.base = io->workspace};
-    run_t run = {.plan = plan, .io = io, .states = states, .keep = keep};
+    linear_rules_run_t run = {.plan = plan, .io = io, .states = states, .keep = keep};
     run.space = attn_linear_rules_space(plan, &arena);
     run.tell = attn_own_array(io, LINEAR_STATE_OUT) || attn_own_array(io, LINEAR_STATE_Z_OUT);
     const attn_status_t status = states ? ATTN_OK : check_decays(&run, error); /* or append() did */

@@ -109,32 +109,32 @@ attn_head_t attn_linear_head(const linear_plan_t *plan, const attn_io_t *io, int
     return (attn_head_t){.problem = &plan->problem, .io = io, .batch = batch, .kv_head = kv_head};
 }
 
-typedef struct run {
+typedef struct linear_run {
     const linear_plan_t *plan;
     const attn_io_t *io;
     linear_space_t space;
     segments_t segments;
     linear_state_t *states; /* a stream's; or NULL */
     int tell;               /* the states of all keys go to the run's arrays */
-} run_t;
+} linear_run_t;
 
-static attn_head_t head_of(const run_t *run, int64_t kv_index) {
+static attn_head_t head_of(const linear_run_t *run, int64_t kv_index) {
     const int64_t kv_heads = run->plan->problem.kv_heads;
     return attn_linear_head(run->plan, run->io, kv_index / kv_heads, kv_index % kv_heads);
 }
 
-static void *scratch_of(const run_t *run, uint32_t worker) {
+static void *scratch_of(const linear_run_t *run, uint32_t worker) {
     return run->space.scratch + worker * run->space.scratch_size;
 }
 
-static span_t span_of(const run_t *run, int64_t kv_index) {
+static span_t span_of(const linear_run_t *run, int64_t kv_index) {
     const attn_problem_t *problem = &run->plan->problem;
     return (span_t){run->plan, attn_keys_of(problem, run->io, kv_index / problem->kv_heads),
                     run->tell};
 }
 
 /* What comes before a head's keys; `room` is for what arrays give. */
-static linear_state_t begin(const run_t *run, int64_t kv_index, float *room) {
+static linear_state_t begin(const linear_run_t *run, int64_t kv_index, float *room) {
     if (run->states) return run->states[kv_index];
     if (!run->plan->problem.own_inputs) return run->space.state;
     const attn_head_t head = head_of(run, kv_index);
@@ -144,9 +144,9 @@ static linear_state_t begin(const run_t *run, int64_t kv_index, float *room) {
 }
 
 /* Queries of a part of a head's group, which see the state, with the keys [0, known) in it. */
-static void attend(const run_t *run, int64_t kv_index, int64_t part, int64_t parts,
-                   linear_state_t *state, int64_t known, int64_t first, int64_t count,
-                   const linear_chunk_t *chunk, int all, uint32_t worker) {
+static void attend_part(const linear_run_t *run, int64_t kv_index, int64_t part, int64_t parts,
+                        linear_state_t *state, int64_t known, int64_t first, int64_t count,
+                        const linear_chunk_t *chunk, int all, uint32_t worker) {
     const attn_problem_t *problem = &run->plan->problem;
     const attn_head_t head = head_of(run, kv_index);
     const int64_t group = problem->heads / problem->kv_heads;
@@ -164,20 +164,20 @@ static void attend(const run_t *run, int64_t kv_index, int64_t part, int64_t par
 /* ---- heads --------------------------------------------------------------------------------------- */
 
 static void attend_head(void *data, int64_t task, uint32_t worker) {
-    const run_t *run = data;
+    const linear_run_t *run = data;
     const int64_t parts = part_count(run->plan), kv_index = task / parts, part = task % parts;
     const attn_head_t head = head_of(run, kv_index);
     const int tell = run->tell && part == 0;
     float *room = run->space.given ? run->space.given + worker * run->space.size : NULL;
     linear_state_t state = begin(run, kv_index, room);
-    attend(run, kv_index, part, parts, &state, 0, 0, run->plan->problem.queries, NULL, tell,
-           worker);
+    attend_part(run, kv_index, part, parts, &state, 0, 0, run->plan->problem.queries, NULL, tell,
+                worker);
     if (tell) attn_linear_state_store(run->plan, &head, &state);
 }
 
 /* All keys of a head join its stream's state. */
 static void add_head(void *data, int64_t kv_index, uint32_t worker) {
-    const run_t *run = data;
+    const linear_run_t *run = data;
     const attn_head_t head = head_of(run, kv_index);
     run->plan->kernels->add(&head, &run->plan->form, 0, span_of(run, kv_index).keys,
                             &run->states[kv_index], scratch_of(run, worker));
@@ -217,24 +217,24 @@ static void wait_for(const _Atomic int64_t *done, int64_t segment, uint32_t work
 }
 
 /* The state of chunk number `place` of the worker's segment; once the scan has been, of all before it. */
-static linear_state_t chunk_state(const run_t *run, uint32_t worker, int64_t place) {
+static linear_state_t chunk_state(const linear_run_t *run, uint32_t worker, int64_t place) {
     return attn_linear_state_at(&run->space.state,
                                 run->space.chunks + (worker * SEGMENT + place) * run->space.size);
 }
 
 /* The state of all segments that are done. */
-static linear_state_t known_state(const run_t *run, int64_t kv_index) {
+static linear_state_t known_state(const linear_run_t *run, int64_t kv_index) {
     return attn_linear_state_at(&run->space.state, run->space.known + kv_index * run->space.size);
 }
 
 /* How many tokens came before a head's keys. */
-static int64_t before(const run_t *run, int64_t kv_index) {
+static int64_t before(const linear_run_t *run, int64_t kv_index) {
     return run->states ? run->states[kv_index].keys : run->plan->problem.own_inputs != 0;
 }
 
 /* Chunk number `place` of a segment that the worker is at. */
-static linear_chunk_t chunk_of(const run_t *run, int64_t kv_index, int64_t segment, int64_t place,
-                               uint32_t worker) {
+static linear_chunk_t chunk_of(const linear_run_t *run, int64_t kv_index, int64_t segment,
+                               int64_t place, uint32_t worker) {
     const span_t span = span_of(run, kv_index);
     const int64_t chunk = segment * run->segments.chunks + place;
     const int64_t floats = run->plan->kernels->chunk_floats(&run->plan->problem, &run->plan->form);
@@ -243,7 +243,7 @@ static linear_chunk_t chunk_of(const run_t *run, int64_t kv_index, int64_t segme
 }
 
 /* What the worker's chunks come to becomes what all keys before each come to. */
-static void scan(const run_t *run, int64_t kv_index, int64_t segment, uint32_t worker) {
+static void scan(const linear_run_t *run, int64_t kv_index, int64_t segment, uint32_t worker) {
     const linear_state_t known = known_state(run, kv_index);
     for (int64_t place = 0; place < run->segments.chunks; place++) {
         const linear_chunk_t chunk = chunk_of(run, kv_index, segment, place, worker);
@@ -256,7 +256,7 @@ static void scan(const run_t *run, int64_t kv_index, int64_t segment, uint32_t w
 }
 
 /* The queries whose own keys are in the chunk, and before the first those that see no key. */
-static void attend_own(const run_t *run, int64_t kv_index, const linear_chunk_t *chunk,
+static void attend_own(const linear_run_t *run, int64_t kv_index, const linear_chunk_t *chunk,
                        int is_first, linear_state_t *state, uint32_t worker) {
     const attn_problem_t *problem = &run->plan->problem;
     const int64_t shift = attn_query_position(problem, span_of(run, kv_index).keys, 0);
@@ -264,7 +264,8 @@ static void attend_own(const run_t *run, int64_t kv_index, const linear_chunk_t 
     const int64_t last = attn_max(0, attn_min(problem->queries, chunk->last - shift));
     state->keys = before(run, kv_index) + chunk->first;
     if (first < last)
-        attend(run, kv_index, 0, 1, state, chunk->first, first, last - first, chunk, 0, worker);
+        attend_part(run, kv_index, 0, 1, state, chunk->first, first, last - first, chunk, 0,
+                    worker);
 }
 
 /*
@@ -272,7 +273,7 @@ static void attend_own(const run_t *run, int64_t kv_index, const linear_chunk_t 
  * comes to an end in whatever order, and on however many threads, tasks are run.
  */
 static void take_segment(void *data, int64_t task, uint32_t worker) {
-    const run_t *run = data;
+    const linear_run_t *run = data;
     const linear_plan_t *plan = run->plan;
     const int64_t number = atomic_fetch_add_explicit(run->space.claimed, 1, memory_order_relaxed);
     const int64_t kv_index = number % kv_head_count(plan), segment = number / kv_head_count(plan);
@@ -308,7 +309,7 @@ static int sees_all(const linear_plan_t *plan) {
 
 /* The queries that see all keys. */
 static void attend_all(void *data, int64_t task, uint32_t worker) {
-    const run_t *run = data;
+    const linear_run_t *run = data;
     const attn_problem_t *problem = &run->plan->problem;
     const int64_t blocks = query_blocks(run->plan), kv_index = task / blocks;
     const int64_t rows = SEGMENT * LINEAR_CHUNK, block = task % blocks * rows;
@@ -319,10 +320,10 @@ static void attend_all(void *data, int64_t task, uint32_t worker) {
     linear_state_t state = known_state(run, kv_index);
     state.keys = before(run, kv_index) + keys;
     if (first < last)
-        attend(run, kv_index, 0, 1, &state, keys, first, last - first, NULL, 0, worker);
+        attend_part(run, kv_index, 0, 1, &state, keys, first, last - first, NULL, 0, worker);
 }
 
-static void run_segments(run_t *run) {
+static void run_segments(linear_run_t *run) {
     const linear_plan_t *plan = run->plan;
     const int64_t heads = kv_head_count(plan);
     const size_t bytes = (size_t)attn_linear_state_sums(&run->space.state) * sizeof(float);
@@ -348,7 +349,7 @@ static void run_segments(run_t *run) {
 static attn_status_t run_plain(const linear_plan_t *plan, const attn_io_t *io,
                                linear_state_t *states, int keep) {
     attn_arena_t arena = {.base = io->workspace};
-    run_t run = {.plan = plan, .io = io, .states = states};
+    linear_run_t run = {.plan = plan, .io = io, .states = states};
     const int64_t workers = attn_host_workers(plan->host), heads = kv_head_count(plan);
     run.space = attn_linear_space(plan, &arena);
     run.tell = attn_own_array(io, LINEAR_STATE_OUT) || attn_own_array(io, LINEAR_STATE_Z_OUT);

@@ -61,8 +61,8 @@ ATTN_SMALL_STEP void lay_rows(attn_arena_t *arena, float **const *arrays, int64_
     for (int64_t i = 0; first && i < count; i++) *arrays[i] = first + i * height * width;
 }
 
-ATTN_SMALL_STEP work_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
-                               attn_arena_t *arena) {
+ATTN_SMALL_STEP work_t lay_out_recurrence(const attn_problem_t *problem, const linear_form_t *form,
+                                          attn_arena_t *arena) {
     enum { ROWS = STEP + TILE_ROWS };
     work_t work = {.form = form};
     work.width = tile_round_up(form->features, PRODUCT_WIDTH);
@@ -85,7 +85,7 @@ ATTN_SMALL_STEP work_t lay_out(const attn_problem_t *problem, const linear_form_
 ATTN_SMALL_STEP work_t begin(const attn_head_t *head, const linear_form_t *form,
                              linear_state_t *state, void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
-    work_t work = lay_out(head->problem, form, &arena);
+    work_t work = lay_out_recurrence(head->problem, form, &arena);
     work.head = head;
     work.state = state;
     return work;

@@ -33,7 +33,7 @@ static back_scratch_t lay_out_scratch(const sketch_plan_t *plan, attn_arena_t *a
     return scratch;
 }
 
-static back_space_t lay_out(const sketch_plan_t *plan, attn_arena_t *arena) {
+static back_space_t lay_out_sketch_backward(const sketch_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const uint64_t row = (uint64_t)plan->size * sizeof(float);
     back_space_t space = {.query = NULL};
@@ -49,7 +49,7 @@ static back_space_t lay_out(const sketch_plan_t *plan, attn_arena_t *arena) {
 }
 
 void attn_sketch_back_workspace(const sketch_plan_t *plan, attn_arena_t *arena) {
-    lay_out(plan, arena);
+    lay_out_sketch_backward(plan, arena);
 }
 
 /* ---- a row times T^T ----------------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ static attn_status_t backward(const attn_backend_plan_t *base, const attn_io_t *
     const attn_ext_backward_t *softmax = attn_softmax_backend.get_extension(ATTN_EXT_BACKWARD);
     attn_arena_t arena = {.base = io->workspace};
     const sketch_space_t space = attn_sketch_space(plan, &arena);
-    const back_space_t back = lay_out(plan, &arena);
+    const back_space_t back = lay_out_sketch_backward(plan, &arena);
     attn_status_t status = attn_sketch_heads(plan, io, &space, 0, problem->batch * problem->heads,
                                              0, problem->queries, error);
     if (status) return status;

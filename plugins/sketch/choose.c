@@ -34,7 +34,7 @@ static int is_embedded(const sketch_plan_t *plan) {
            attn_is_embedded(&x, plan->factor, delta_of(plan));
 }
 
-static void lay_out(attn_arena_t *arena, const sketch_plan_t *plan, scratch_t *scratch) {
+static void lay_out_choice(attn_arena_t *arena, const sketch_plan_t *plan, scratch_t *scratch) {
     const int64_t rows = attn_leverage_rows(&plan->problem), dim = plan->problem.dim;
     scratch->x = attn_arena_take(arena, rows, (uint64_t)dim * sizeof *scratch->x);
     scratch->rows = attn_arena_take(arena, rows, sizeof *scratch->rows);
@@ -55,7 +55,7 @@ static void lay_out(attn_arena_t *arena, const sketch_plan_t *plan, scratch_t *s
 
 void attn_choose_take(attn_arena_t *arena, const sketch_plan_t *plan) {
     scratch_t scratch;
-    lay_out(arena, plan, &scratch);
+    lay_out_choice(arena, plan, &scratch);
 }
 
 /* ---- the stacked rows ---------------------------------------------------------------------------- */
@@ -138,7 +138,7 @@ int64_t attn_choose(const sketch_plan_t *plan, const attn_io_t *io, int64_t head
                     attn_arena_t *arena, attn_sketch_draw_t *draws) {
     attn_x_t x = sizes_of(plan);
     scratch_t scratch;
-    lay_out(arena, plan, &scratch);
+    lay_out_choice(arena, plan, &scratch);
     stack(plan, io, head, &scratch);
     x.dense = scratch.x;
     const attn_features_t features = {.x = &x, .rows = scratch.rows};

@@ -12,7 +12,7 @@ typedef struct scratch {
     float *output; /* dense: [TILE_ROWS][size rounded up]; sparse: [size][PANEL] */
 } scratch_t;
 
-static scratch_t lay_out(int64_t dim, int64_t size, attn_arena_t *arena) {
+static scratch_t lay_out_sketch_rows(int64_t dim, int64_t size, attn_arena_t *arena) {
     const uint64_t width = (uint64_t)tile_max(TILE_ROWS, PANEL);
     scratch_t scratch;
     scratch.input = attn_arena_take(arena, dim, width * sizeof(float));
@@ -21,13 +21,13 @@ static scratch_t lay_out(int64_t dim, int64_t size, attn_arena_t *arena) {
 }
 
 static void scratch_size(int64_t dim, int64_t size, attn_arena_t *arena) {
-    lay_out(dim, size, arena);
+    lay_out_sketch_rows(dim, size, arena);
 }
 
 /* A tile's rows stay in the nearest cache while the matrix goes by. */
 static void dense(const sketch_rows_t *rows, const float *matrix) {
     attn_arena_t arena = {.base = rows->scratch};
-    const scratch_t scratch = lay_out(rows->dim, rows->size, &arena);
+    const scratch_t scratch = lay_out_sketch_rows(rows->dim, rows->size, &arena);
     const int64_t stride = tile_round_up(rows->size, VF_LANES);
     const size_t input_bytes = (size_t)(TILE_ROWS * rows->dim) * sizeof(float);
     const size_t output_bytes = (size_t)(TILE_ROWS * stride) * sizeof(float);
@@ -52,7 +52,7 @@ static void dense(const sketch_rows_t *rows, const float *matrix) {
 static void sparse(const sketch_rows_t *rows, const attn_sketch_entry_t *entries,
                    int64_t sparsity) {
     attn_arena_t arena = {.base = rows->scratch};
-    const scratch_t scratch = lay_out(rows->dim, rows->size, &arena);
+    const scratch_t scratch = lay_out_sketch_rows(rows->dim, rows->size, &arena);
     for (int64_t first = 0; first < rows->count; first += PANEL) {
         const int64_t count = tile_min(PANEL, rows->count - first);
         tile_pack(scratch.input, PANEL, count, rows->dim, rows->source + first * rows->row_stride,
@@ -93,7 +93,7 @@ static void butterflies(float *x, int64_t order) {
 static void hadamard(const sketch_rows_t *rows, const attn_sketch_srht_t *srht) {
     attn_arena_t arena = {.base = rows->scratch};
     const int64_t order = attn_sketch_order(rows->dim);
-    float *input = lay_out(order, rows->size, &arena).input;
+    float *input = lay_out_sketch_rows(order, rows->size, &arena).input;
     for (int64_t first = 0; first < rows->count; first += PANEL) {
         const int64_t count = tile_min(PANEL, rows->count - first);
         memset(input, 0, (size_t)(order * PANEL) * sizeof(float));
@@ -112,7 +112,7 @@ static void hadamard(const sketch_rows_t *rows, const attn_sketch_srht_t *srht) 
 static void hadamard_back(const sketch_rows_t *rows, const attn_sketch_srht_t *srht) {
     attn_arena_t arena = {.base = rows->scratch};
     const int64_t order = attn_sketch_order(rows->size);
-    float *mixed = lay_out(order, rows->dim, &arena).input;
+    float *mixed = lay_out_sketch_rows(order, rows->dim, &arena).input;
     for (int64_t first = 0; first < rows->count; first += PANEL) {
         const int64_t count = tile_min(PANEL, rows->count - first);
         const float *source = rows->source + first * rows->row_stride;

@@ -10,15 +10,15 @@ static int samples(const sketch_plan_t *plan) {
 
 /* ---- leverage sampling --------------------------------------------------------------------------- */
 
-static void lay_out(const sketch_plan_t *plan, attn_arena_t *arena,
-                    attn_listed_scratch_t *scratch) {
+static void lay_out_sparse_choice(const sketch_plan_t *plan, attn_arena_t *arena,
+                                  attn_listed_scratch_t *scratch) {
     const attn_problem_t *problem = &plan->problem;
     attn_listed_scratch_take(arena, problem->queries, problem->dim, plan->elements, scratch);
 }
 
 void attn_sparse_scratch(const sketch_plan_t *plan, attn_arena_t *arena) {
     attn_listed_scratch_t scratch;
-    if (samples(plan)) lay_out(plan, arena, &scratch);
+    if (samples(plan)) lay_out_sparse_choice(plan, arena, &scratch);
 }
 
 void attn_sparse_space(const sketch_plan_t *plan, attn_arena_t *arena, sketch_space_t *space) {
@@ -33,7 +33,7 @@ int64_t attn_sparse_scores(const sketch_plan_t *plan, const attn_io_t *io, int64
     const attn_csr_t x = attn_csr_of(&plan->problem, io);
     const int64_t rows = plan->problem.queries;
     attn_listed_scratch_t scratch;
-    lay_out(plan, arena, &scratch);
+    lay_out_sparse_choice(plan, arena, &scratch);
     *scores = scratch.dense.scores;
     return attn_listed_scores(&x, head * rows, rows, &scratch);
 }

@@ -45,8 +45,8 @@ static side_t lay_out_side(const sparse_pattern_t *pattern, int64_t batch, int64
     return side;
 }
 
-static space_t lay_out(const sparse_pattern_t *pattern, const attn_problem_t *problem,
-                       uint32_t workers, attn_arena_t *arena) {
+static space_t lay_out_lsh(const sparse_pattern_t *pattern, const attn_problem_t *problem,
+                           uint32_t workers, attn_arena_t *arena) {
     space_t space = {.kept = NULL};
     if (pattern->base.list && pattern->rounds > 1)
         space.kept = attn_arena_take(arena, attn_group(problem) * problem->queries,
@@ -59,7 +59,7 @@ static space_t lay_out(const sparse_pattern_t *pattern, const attn_problem_t *pr
 
 static void room(const sparse_pattern_t *pattern, const attn_host_t *host,
                  const attn_problem_t *problem, attn_arena_t *arena) {
-    lay_out(pattern, problem, attn_host_workers(host), arena);
+    lay_out_lsh(pattern, problem, attn_host_workers(host), arena);
 }
 
 /* ---- rotations -------------------------------------------------------------------------------------- */
@@ -168,7 +168,7 @@ static void choose_part(void *data, int64_t task, uint32_t worker) {
 static space_t space_of(const sparse_pattern_t *pattern, const attn_problem_t *problem,
                         const attn_io_t *io, uint32_t workers) {
     attn_arena_t arena = {.base = (char *)io->workspace + pattern->room};
-    return lay_out(pattern, problem, workers, &arena);
+    return lay_out_lsh(pattern, problem, workers, &arena);
 }
 
 static void choose_side(choice_t *choice, const attn_host_t *host, const side_t *side,

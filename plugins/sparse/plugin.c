@@ -252,8 +252,8 @@ static const void *get_extension(const char *id) {
 
 /* ---- plan --------------------------------------------------------------------------------------- */
 
-static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
-                         attn_error_t *error) {
+static attn_status_t run_pattern(const attn_backend_plan_t *base, const attn_io_t *io,
+                                 attn_error_t *error) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
     const attn_status_t status = look(plan, io, 0, all_heads(plan), error);
     return status == ATTN_OK ? plan->run(base, io, error) : status;
@@ -286,7 +286,7 @@ static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t
 }
 
 /* Behind a plan are positions of gathered keys, which are returned, and what is drawn. */
-static int64_t *lay_out(sparse_pattern_t *pattern, int64_t dim, attn_arena_t *arena) {
+static int64_t *lay_out_plan(sparse_pattern_t *pattern, int64_t dim, attn_arena_t *arena) {
     attn_arena_take(arena, 1, sizeof(sparse_plan_t));
     int64_t *map = attn_arena_take(arena, pattern->base.gathered, sizeof(int64_t));
     if (pattern->kind->draw) pattern->kind->draw(pattern, dim, arena);
@@ -295,11 +295,11 @@ static int64_t *lay_out(sparse_pattern_t *pattern, int64_t dim, attn_arena_t *ar
 
 static sparse_plan_t *allocate(const attn_host_t *host, sparse_pattern_t *pattern, int64_t dim) {
     attn_arena_t room = {.base = NULL};
-    lay_out(pattern, dim, &room);
+    lay_out_plan(pattern, dim, &room);
     sparse_plan_t *plan = room.overflow ? NULL : attn_host_allocate(host, (size_t)room.used);
     if (!plan) return NULL;
     attn_arena_t arena = {.base = (char *)plan};
-    int64_t *map = lay_out(pattern, dim, &arena);
+    int64_t *map = lay_out_plan(pattern, dim, &arena);
     for (int64_t g = 0; pattern->kind->key && g < pattern->base.gathered; g++)
         map[g] = pattern->kind->key(pattern, g);
     pattern->base.map = map;
@@ -347,7 +347,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
     if (status != ATTN_OK) return status;
     plan->entries = values[ENTRIES].integer ? values[ENTRIES].integer : all_blocks(&pattern);
     plan->run = plan->flash.base.run;
-    plan->flash.base.run = run;
+    plan->flash.base.run = run_pattern;
     return make_room(plan, error);
 }
 

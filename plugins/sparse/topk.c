@@ -33,8 +33,8 @@ static int64_t list_size(const sparse_pattern_t *pattern) {
     return LISTED + attn_min(pattern->columns, pattern->top + 2 * pattern->local - 1);
 }
 
-static space_t lay_out(const sparse_pattern_t *pattern, const attn_problem_t *problem,
-                       uint32_t workers, attn_arena_t *arena) {
+static space_t lay_out_topk(const sparse_pattern_t *pattern, const attn_problem_t *problem,
+                            uint32_t workers, attn_arena_t *arena) {
     space_t space;
     space.lists = attn_arena_take(arena, problem->batch * problem->heads * pattern->rows,
                                   (uint64_t)list_size(pattern) * sizeof(int64_t));
@@ -163,7 +163,7 @@ static void list_row(void *data, int64_t task, uint32_t worker) {
 
 static void room(const sparse_pattern_t *pattern, const attn_host_t *host,
                  const attn_problem_t *problem, attn_arena_t *arena) {
-    lay_out(pattern, problem, attn_host_workers(host), arena);
+    lay_out_topk(pattern, problem, attn_host_workers(host), arena);
 }
 
 static void choose(const sparse_pattern_t *pattern, const attn_host_t *host,
@@ -172,7 +172,7 @@ static void choose(const sparse_pattern_t *pattern, const attn_host_t *host,
     const int64_t group = problem->heads / problem->kv_heads;
     attn_arena_t arena = {.base = (char *)io->workspace + pattern->room};
     choice_t choice = {.pattern = pattern, .problem = problem, .io = io, .first = first};
-    choice.space = lay_out(pattern, problem, attn_host_workers(host), &arena);
+    choice.space = lay_out_topk(pattern, problem, attn_host_workers(host), &arena);
     for (int64_t r = first * pattern->rows; r < (first + heads) * pattern->rows; r++) {
         int64_t *list = choice.space.lists + r * list_size(pattern);
         list[0] = list[1] = 0; /* should the host leave tasks out */

@@ -18,8 +18,8 @@ static const struct {
     {"COPY, sparse", construct_sparse_copy},
 };
 
-static construction_error_t run(const attn_context_t *context, construct_t *construct,
-                                const construction_t *what) {
+static construction_error_t run_construction(const attn_context_t *context, construct_t *construct,
+                                             const construction_t *what) {
     construction_error_t result;
     attn_error_t error = {0};
     if (construct(context, what, &result, &error)) test_fail("%s", error.message);
@@ -41,7 +41,8 @@ static void errors_are_below_eps(void **state) {
                                          .trial = i};
             test_label("%s, m = %d, M = %g, eps = %g", CONSTRUCTIONS[s].name, (int)what.blocks,
                        what.bound, what.eps);
-            const construction_error_t error = run(context, CONSTRUCTIONS[s].construct, &what);
+            const construction_error_t error =
+                run_construction(context, CONSTRUCTIONS[s].construct, &what);
             if (!(error.measured <= what.eps + error.rounding))
                 test_fail("error %g, rounding %g", error.measured, error.rounding);
             if (!(error.exact <= what.eps)) test_fail("error %g of the formula", error.exact);
@@ -68,7 +69,8 @@ static void norms(void **state) {
         };
         for (size_t s = 0; s < TEST_COUNT(CONSTRUCTIONS); s++) {
             test_label("%s, m = %d, M = %g, eps = %g", CONSTRUCTIONS[s].name, (int)m, M, eps);
-            const construction_error_t error = run(context, CONSTRUCTIONS[s].construct, &what);
+            const construction_error_t error =
+                run_construction(context, CONSTRUCTIONS[s].construct, &what);
             /* COPY's delta is smaller by 2^-10, so that float can tell ratings apart; squared. */
             const double tolerance = (0x1p-23 + (s == 1 ? 3 * 0x1p-10 : 0)) * expected[s];
             if (!(fabs(error.norm - expected[s]) <= tolerance))
@@ -140,9 +142,10 @@ static void large_eps_shows(void **state) {
         construction_t what = {
             .blocks = 5, .dim = 3, .bound = 1, .eps = 1, .seed = test_seed(), .trial = 0};
         test_label("%s", CONSTRUCTIONS[s].name);
-        const double loose = run(context, CONSTRUCTIONS[s].construct, &what).measured;
+        const double loose = run_construction(context, CONSTRUCTIONS[s].construct, &what).measured;
         what.eps = 1e-4;
-        const construction_error_t strict = run(context, CONSTRUCTIONS[s].construct, &what);
+        const construction_error_t strict =
+            run_construction(context, CONSTRUCTIONS[s].construct, &what);
         if (!(loose > 10 * (strict.measured + strict.rounding)))
             test_fail("error %g for eps = 1, %g for 1e-4", loose, strict.measured);
     }

@@ -13,8 +13,8 @@
 /* ---- the definitions ----------------------------------------------------------------------------- */
 
 /* One softmax or lin row: the weighted mean of the rows of `value`. */
-static void attend(int lin, const float *query, const float *key, int64_t n, int64_t d,
-                   const float *value, int64_t width, double *out) {
+static void attend_in_double(int lin, const float *query, const float *key, int64_t n, int64_t d,
+                             const float *value, int64_t width, double *out) {
     double sum = 0, peak = -INFINITY;
     double *weights = malloc((size_t)n * sizeof *weights);
     assert_non_null(weights);
@@ -46,14 +46,15 @@ static double largest_product(const separation_t *what, const separation_arrays_
     double largest = -INFINITY, c[512];
     assert_true(what->d <= 512 && what->m <= 512);
     if (what->net == SEPARATION_REGRESSION) {
-        attend(lin, arrays->query + 2 * set, arrays->key, what->n, 2, arrays->signs, what->m, c);
+        attend_in_double(lin, arrays->query + 2 * set, arrays->key, what->n, 2, arrays->signs,
+                         what->m, c);
         for (int64_t l = 0; l < what->m; l++) largest = c[l] > largest ? c[l] : largest;
         return largest;
     }
     const float *key = arrays->key + set * what->n * what->d;
     for (int64_t i = 0; i < what->queries; i++) {
-        attend(lin, arrays->query + (set * what->queries + i) * what->d, key, what->n, what->d, key,
-               what->d, c);
+        attend_in_double(lin, arrays->query + (set * what->queries + i) * what->d, key, what->n,
+                         what->d, key, what->d, c);
         const double product = dot_largest(c, what, arrays->signs);
         if (product > largest) largest = product;
     }

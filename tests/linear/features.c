@@ -16,9 +16,9 @@ enum { ROWS = 3, DIM = 5, FEATURES = 2 * DIM + 2 };
 static const double SIGMAS = 5;
 
 /* phi(q_i).phi(k_0) for each of the queries, as the sum of one value of 1; phi(k_0) as the state that it leaves. */
-static void run(const attn_context_t *context, const char *settings, float scale,
-                const float query[ROWS][DIM], const float key[DIM], float out[ROWS], float *state,
-                int64_t features) {
+static void run_features(const attn_context_t *context, const char *settings, float scale,
+                         const float query[ROWS][DIM], const float key[DIM], float out[ROWS],
+                         float *state, int64_t features) {
     attn_problem_t problem = fixture_problem(1, 1, ROWS, 1, DIM, 1);
     problem.scale = scale;
     const float one = 1;
@@ -56,7 +56,7 @@ static void find_directions(const attn_context_t *context, int seed, double w[FE
     for (int k = 0; k < DIM; k++) {
         float key[DIM] = {0}, phi[FEATURES], out[ROWS];
         key[k] = 1;
-        run(context, favor(seed, settings), 1, queries, key, out, phi, FEATURES);
+        run_features(context, favor(seed, settings), 1, queries, key, out, phi, FEATURES);
         for (int f = 0; f < FEATURES; f++) {
             w[f][k] = log((double)phi[f] * sqrt(FEATURES)) + 0.5;
             off[f] = fmax(off[f], 0x1p-24 * (8 + (DIM + 8) * (fabs(w[f][k]) + 0.5)));
@@ -122,7 +122,8 @@ static void favor_is_the_exponential_on_average(void **state) {
         for (int seed = 0; seed < SEEDS; seed++) {
             char settings[80];
             float out[ROWS], phi[FEATURES];
-            run(context, favor(seed, settings), scales[i], QUERIES, KEY, out, phi, FEATURES);
+            run_features(context, favor(seed, settings), scales[i], QUERIES, KEY, out, phi,
+                         FEATURES);
             for (int r = 0; r < ROWS; r++) {
                 sum[r] += (double)out[r];
                 square[r] += (double)out[r] * (double)out[r];
@@ -148,8 +149,8 @@ static void taylor2_is_its_polynomial(void **state) {
     attn_context_t *context = fixture_context(1);
     for (size_t i = 0; i < TEST_COUNT(scales); i++) {
         float out[ROWS], phi[TERMS];
-        run(context, "feature_map=taylor2,normaliser=off", scales[i], QUERIES, KEY, out, phi,
-            TERMS);
+        run_features(context, "feature_map=taylor2,normaliser=off", scales[i], QUERIES, KEY, out,
+                     phi, TERMS);
         for (int r = 0; r < ROWS; r++) {
             const double s = (double)scales[i] * product_of(r);
             double terms = 0;

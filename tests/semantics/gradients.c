@@ -76,15 +76,15 @@ static void chosen_blocks(void **state) {
 enum { ARRAYS = 3 };
 
 /* A run's arrays and its gradients of query, key and value. */
-typedef struct run {
+typedef struct gradient_run {
     trial_t trial;
     typed_t out, gradients[ARRAYS];
     attn_tensor_t sinks; /* its gradient, or absent */
-} run_t;
+} gradient_run_t;
 
-static run_t run_create(const attn_problem_t *problem) {
+static gradient_run_t run_create(const attn_problem_t *problem) {
     const look_t look = {.lse = 1};
-    run_t run = {.trial = trial_create(problem, &look)};
+    gradient_run_t run = {.trial = trial_create(problem, &look)};
     run.out = typed_create(problem->dtype, LAYOUT_BHND, run.trial.out.tensor.shape);
     typed_fill(&run.out, 31, 1);
     const typed_t *const of[ARRAYS] = {&run.trial.query, &run.trial.key, &run.trial.value};
@@ -93,13 +93,13 @@ static run_t run_create(const attn_problem_t *problem) {
     return run;
 }
 
-static void run_destroy(run_t *run) {
+static void run_destroy(gradient_run_t *run) {
     trial_destroy(&run->trial);
     typed_destroy(&run->out);
     for (int i = 0; i < ARRAYS; i++) typed_destroy(&run->gradients[i]);
 }
 
-static void run_back(const attn_context_t *context, run_t *run) {
+static void run_back(const attn_context_t *context, gradient_run_t *run) {
     const attn_io_t io = {.struct_size = sizeof io,
                           .out = run->out.tensor,
                           .query = run->gradients[0].tensor,
@@ -114,7 +114,7 @@ static void run_back(const attn_context_t *context, run_t *run) {
     attn_plan_destroy(plan);
 }
 
-static void expect_same(const run_t *a, const run_t *b, const char *what) {
+static void expect_same(const gradient_run_t *a, const gradient_run_t *b, const char *what) {
     for (int i = 0; i < ARRAYS; i++)
         if (memcmp(a->gradients[i].block, b->gradients[i].block, a->gradients[i].size) != 0)
             test_fail("%s: gradient %d differs", what, i);
@@ -125,7 +125,7 @@ static void threads_change_nothing(void **state) {
     attn_problem_t problem = fixture_problem(1, 2, 1000, 150, 12, 20);
     problem.backward = 1;
     problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
-    run_t runs[] = {run_create(&problem), run_create(&problem), run_create(&problem)};
+    gradient_run_t runs[] = {run_create(&problem), run_create(&problem), run_create(&problem)};
     static const int threads[] = {1, 2, 5};
     for (size_t i = 0; i < TEST_COUNT(runs); i++) {
         attn_context_t *context = fixture_context(threads[i]);
@@ -156,8 +156,8 @@ static void hidden_keys_leave_no_trace(void **state) {
     for (size_t w = 0; has_gradients(context) && w < TEST_COUNT(ways); w++) {
         test_label("hidden by inputs %x", ways[w]);
         problem.inputs = ways[w];
-        run_t clean = run_create(&problem), dirty = run_create(&problem);
-        run_t *const runs[] = {&clean, &dirty};
+        gradient_run_t clean = run_create(&problem), dirty = run_create(&problem);
+        gradient_run_t *const runs[] = {&clean, &dirty};
         for (int r = 0; r < 2; r++) {
             trial_t *trial = &runs[r]->trial;
             if (trial->lengths.block) typed_set(&trial->lengths, 0, 0, 0, 0, FROM);
@@ -193,7 +193,7 @@ static void a_lost_query_is_its_own(void **state) {
     attn_context_t *context = fixture_context(1);
     for (int part = 0; has_gradients(context) && part < 2; part++) {
         test_label(part ? "lost dL/dout" : "lost query");
-        run_t run = run_create(&problem);
+        gradient_run_t run = run_create(&problem);
         poison(part ? &run.out : &run.trial.query, LOST);
         run_back(context, &run);
         for (int64_t i = 0; i < COUNT; i++) {
@@ -246,7 +246,7 @@ static void weights_are_at_most_one(void **state) {
             if (!test_takes_case()) continue;
             test_label("logits of %g%s", size, sinks ? ", and a sink" : "");
             problem.inputs = sinks ? ATTN_INPUT_SINKS : 0;
-            run_t run = run_create(&problem);
+            gradient_run_t run = run_create(&problem);
             typed_t sink = typed_create(ATTN_F32, LAYOUT_BHND, (int64_t[]){1, 1, 1, 1});
             if (sinks) typed_set(&run.trial.sinks, 0, 0, 0, 0, size);
             if (!sinks) typed_fill(&run.trial.query, 41, size);

@@ -42,7 +42,7 @@ static void set_elements(const attn_tensor_t *tensor, void *data, uint32_t patte
 }
 
 /** Strides of a layout, and the number of words from the first element to past the last. */
-static int64_t lay_out(layout_t layout, attn_tensor_t *t) {
+static int64_t lay_out_floats(layout_t layout, attn_tensor_t *t) {
     const int64_t *shape = t->shape;
     const int64_t heads = shape[1], rows = shape[2], columns = shape[3];
     int64_t *stride = t->stride;
@@ -69,7 +69,7 @@ static int64_t lay_out(layout_t layout, attn_tensor_t *t) {
 array_t array_create(layout_t layout, int64_t batch, int64_t heads, int64_t rows, int64_t columns) {
     array_t array = {.tensor = {.dtype = ATTN_F32, .shape = {batch, heads, rows, columns}}};
     const size_t start = GUARD_WORDS + (size_t)layout; // BHND aligned, the others by 4, 8, 12 bytes
-    array.words = start + (size_t)lay_out(layout, &array.tensor) + GUARD_WORDS;
+    array.words = start + (size_t)lay_out_floats(layout, &array.tensor) + GUARD_WORDS;
     array.block = need(malloc(array.words * sizeof *array.block));
     fill_words(array.block, array.words, CANARY);
     array.tensor.data = array.block + start;

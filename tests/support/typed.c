@@ -50,7 +50,7 @@ static void mark_elements(const attn_tensor_t *t, unsigned char *first,
     fill_bytes(first + (size_t)index_of(t, b, h, i, c) * size, size, pattern);
 }
 
-static void lay_out(layout_t layout, attn_tensor_t *t) {
+static void lay_out_typed(layout_t layout, attn_tensor_t *t) {
     const int64_t heads = t->shape[1], rows = t->shape[2], columns = t->shape[3];
     int64_t *stride = t->stride;
     switch (layout) {
@@ -75,7 +75,7 @@ static void lay_out(layout_t layout, attn_tensor_t *t) {
 typed_t typed_create(attn_dtype_t dtype, layout_t layout, const int64_t shape[4]) {
     typed_t array = {.tensor = {.dtype = dtype, .shape = {shape[0], shape[1], shape[2], shape[3]}}};
     attn_tensor_t *t = &array.tensor;
-    lay_out(layout, t);
+    lay_out_typed(layout, t);
     const int64_t last = index_of(t, shape[0] - 1, shape[1] - 1, shape[2] - 1, shape[3] - 1);
     const size_t size = (size_t)attn_dtype_size(dtype), start = GUARD + (size_t)layout * size;
     array.size = start + (size_t)(last + 1) * size + GUARD;

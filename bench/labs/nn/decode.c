@@ -77,7 +77,7 @@ uint64_t nn_decoder_state(const nn_decoder_t *decoder) {
 
 /* ---- a token --------------------------------------------------------------------------------------- */
 
-static attn_status_t attend(const nn_decoder_t *decoder, int64_t layer, attn_error_t *error) {
+static attn_status_t attend_token(const nn_decoder_t *decoder, int64_t layer, attn_error_t *error) {
     attn_stream_t *stream = decoder->streams[layer];
     const nn_net_t *net = decoder->net;
     const attn_io_t token = {.struct_size = sizeof token,
@@ -108,7 +108,7 @@ static attn_status_t block(const nn_decoder_t *decoder, int64_t layer, attn_erro
     const int64_t size = decoder->count * decoder->net->shape.width;
     normalise(decoder, &block->attend, decoder->x, decoder->normed);
     linear(decoder, &block->qkv, decoder->normed, decoder->qkv);
-    const attn_status_t status = attend(decoder, layer, error);
+    const attn_status_t status = attend_token(decoder, layer, error);
     if (status) return status;
     linear(decoder, &block->out, decoder->attended, decoder->branch);
     kernels->add(size, decoder->branch, decoder->x);

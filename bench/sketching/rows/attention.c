@@ -11,7 +11,7 @@ typedef struct attention {
     float *value, *out;
 } attention_t;
 
-static attn_status_t attend(const attention_t *attention, float *x, int64_t dim) {
+static attn_status_t attend_rows(const attention_t *attention, float *x, int64_t dim) {
     const int64_t n = attention->problem.x.rows;
     attn_problem_t problem;
     attn_plan_t *plan;
@@ -34,8 +34,8 @@ static attn_status_t attend(const attention_t *attention, float *x, int64_t dim)
 
 static attn_status_t attend_exactly(void *data) {
     attention_t *attention = data;
-    return attend(attention, (float *)(uintptr_t)attention->problem.x.dense,
-                  attention->problem.x.columns);
+    return attend_rows(attention, (float *)(uintptr_t)attention->problem.x.dense,
+                       attention->problem.x.columns);
 }
 
 static attn_status_t attend_sketched(void *data) {
@@ -44,7 +44,7 @@ static attn_status_t attend_sketched(void *data) {
     attn_error_t error;
     attn_status_t status = sketching_sketch(&attention->problem.features,
                                             &attention->problem.options, &result, &error);
-    if (status == ATTN_OK) status = attend(attention, result.y, result.size);
+    if (status == ATTN_OK) status = attend_rows(attention, result.y, result.size);
     sketching_result_destroy(&result);
     return status;
 }
@@ -132,7 +132,7 @@ typedef struct prepared {
     attn_io_t io;
 } prepared_t;
 
-static attn_status_t run(void *data) {
+static attn_status_t run_attention_once(void *data) {
     const prepared_t *prepared = data;
     attn_error_t error;
     return attn_run(prepared->plan, &prepared->io, &error);
@@ -169,7 +169,7 @@ static void say_sketched(const attn_context_t *context, int causal, float *const
     for (int m = 0; m <= METHODS; m++) {
         const char *method = m < METHODS ? methods[m] : NULL;
         prepared[m] = prepare(context, method, m == 0 ? SKETCHED : DIM, causal, arrays);
-        turns[m] = (turn_t){run, &prepared[m], 0};
+        turns[m] = (turn_t){run_attention_once, &prepared[m], 0};
     }
     rows_take_turns(turns, METHODS + 1);
     const double exact = turns[METHODS].seconds;

@@ -89,7 +89,7 @@ static void check(const scene_t *scene, const float *parallel, const float *stre
     }
 }
 
-static void run(scene_t *scene, const attn_context_t *context) {
+static void run_scene(scene_t *scene, const attn_context_t *context) {
     attn_error_t error;
     nn_decoder_t decoder;
     nn_pass_t pass;
@@ -126,7 +126,7 @@ static void streams_agree(void **state) {
         scene_t scene;
         test_label("%s", backends[b]);
         setup(&scene, context, backends[b]);
-        run(&scene, context);
+        run_scene(&scene, context);
         nn_net_destroy(&scene.net);
         free(scene.weights), free(scene.logits);
     }

@@ -60,7 +60,7 @@ static double weight(const decoder_t *decoder, const double *q, const double *k,
     return is_linear ? sum : exp(sum);
 }
 
-static void attend(const decoder_t *decoder, rows_t qkv, rows_t out) {
+static void attend_rows(const decoder_t *decoder, rows_t qkv, rows_t out) {
     const nn_layout_t *layout = &decoder->net->layout;
     for (int64_t i = 0; i < decoder->net->shape.length; i++)
         for (int64_t c = 0; c < layout->inner; c++) {
@@ -86,7 +86,7 @@ static void block(const decoder_t *decoder, int64_t layer, int64_t sequence, row
     static rows_t a, y;
     norm(decoder->weights, &b->attend, rows, width, x, y);
     linear(decoder->weights, &b->qkv, rows, y, a);
-    attend(decoder, a, y);
+    attend_rows(decoder, a, y);
     linear(decoder->weights, &b->out, rows, y, a);
     drop(decoder, 3 * layer + 1, sequence, a);
     add(rows, width, a, x);
