@@ -10,7 +10,7 @@ set(rooms
     "core/include: attn"
     "core/examples: attn"
     "core/ieee: ieee"
-    "core/gemm: gemm simd"
+    "core/gemm: gemm attn simd"
     "core/json: ieee json number attn"
     "core/npy: ieee npy attn"
     "core/number: ieee number"

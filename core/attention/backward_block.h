@@ -125,9 +125,9 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     flash_tile_t *tile = &block->tiles[t];
     float *weights = block->weights + t * TILE_ROWS * FLASH_KEYS;
     float *logits = block->logits + t * TILE_ROWS * FLASH_KEYS;
-    const int64_t first = tile_min(tile_max(base, tile_round_down(tile->low, PANEL)), base + keys);
-    const int64_t seen = tile_max(0, tile_min(base + keys, tile->high) - first);
-    const int64_t width = tile_round_up(seen, PANEL), column = first - base;
+    const int64_t first = attn_min(attn_max(base, attn_round_down(tile->low, PANEL)), base + keys);
+    const int64_t seen = attn_max(0, attn_min(base + keys, tile->high) - first);
+    const int64_t width = attn_round_up(seen, PANEL), column = first - base;
     int64_t from[TILE_ROWS], to[TILE_ROWS];
     backward_clear_(weights, 0, seen ? column : keys);
     backward_clear_(logits, 0, seen ? column : keys);
@@ -151,8 +151,8 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     if (watch) watch(data, block, t, base, column, seen);
     if (tile->softcap != 0.0f) backward_uncap_(block, t, column, width);
     for (int r = 0; r < TILE_ROWS; r++) {
-        from[r] = tile_max(0, tile->first[r] - first);
-        to[r] = tile_min(seen, tile->last[r] - first);
+        from[r] = attn_max(0, tile->first[r] - first);
+        to[r] = attn_min(seen, tile->last[r] - first);
     }
     tile_accumulate_ranges(tile->rows, block->query_sums + t * TILE_ROWS * block->query_stride,
                            block->query_stride, logits + column, FLASH_KEYS,
@@ -168,8 +168,8 @@ ATTN_INLINE attn_range_t backward_rows_of(const backward_block_t *block, int64_t
     attn_range_t rows = {block->rows, 0};
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++)
         if (block->tiles[t].low < high && low < block->tiles[t].high) {
-            rows.first = tile_min(rows.first, t * TILE_ROWS);
-            rows.last = tile_min(block->rows, (t + 1) * TILE_ROWS);
+            rows.first = attn_min(rows.first, t * TILE_ROWS);
+            rows.last = attn_min(block->rows, (t + 1) * TILE_ROWS);
         }
     return rows;
 }
@@ -204,8 +204,8 @@ ATTN_STEP void backward_add_rows_(float *sums, int64_t sums_stride, const float 
             if (depth > 0)
                 product_add_transposed(sum, sums_stride, weights + first * FLASH_KEYS + j,
                                        FLASH_KEYS, rows + first * rows_stride + c, rows_stride,
-                                       depth, tile_min(TILE_ROWS, keys - j),
-                                       tile_min(PANEL, columns - c), &ahead);
+                                       depth, attn_min(TILE_ROWS, keys - j),
+                                       attn_min(PANEL, columns - c), &ahead);
         }
 }
 
@@ -217,7 +217,7 @@ ATTN_STEP void backward_add(const backward_block_t *block, const backward_keys_t
     float *key = sides->key_sums + base * sides->dim;
     for (int64_t j = 0; j < keys; j += TILE_ROWS)
         seen[j / TILE_ROWS] =
-            backward_rows_of(block, base + j, base + tile_min(j + TILE_ROWS, keys));
+            backward_rows_of(block, base + j, base + attn_min(j + TILE_ROWS, keys));
     if (block->finite) {
         backward_add_rows_(value, sides->value_dim, block->weights, block->out_gradient,
                            block->out_stride, seen, keys, sides->value_dim);
@@ -226,7 +226,7 @@ ATTN_STEP void backward_add(const backward_block_t *block, const backward_keys_t
         return;
     }
     for (int64_t j = 0; j < keys; j += TILE_ROWS) {
-        const int64_t count = tile_min(TILE_ROWS, keys - j);
+        const int64_t count = attn_min(TILE_ROWS, keys - j);
         const int64_t first = seen[j / TILE_ROWS].first;
         const int64_t depth = seen[j / TILE_ROWS].last - first, at = first * FLASH_KEYS + j;
         if (depth <= 0) continue;
@@ -246,8 +246,8 @@ ATTN_STEP attn_range_t backward_span(backward_block_t *block) {
         flash_tile_t *tile = &block->tiles[t];
         flash_span(tile, &tile->low, &tile->high);
         if (tile->low >= tile->high) continue;
-        span.first = tile_min(span.first, tile_round_down(tile->low, PANEL));
-        span.last = tile_max(span.last, tile->high);
+        span.first = attn_min(span.first, attn_round_down(tile->low, PANEL));
+        span.last = attn_max(span.last, tile->high);
     }
     return span;
 }
@@ -256,9 +256,9 @@ ATTN_STEP attn_range_t backward_span(backward_block_t *block) {
 ATTN_STEP void backward_attend(backward_block_t *block, const backward_keys_t *sides,
                                attn_range_t span, backward_watch_t *watch, void *data) {
     for (int64_t base = span.first; base < span.last; base += BACKWARD_KEYS) {
-        const int64_t keys = tile_min(BACKWARD_KEYS, span.last - base);
+        const int64_t keys = attn_min(BACKWARD_KEYS, span.last - base);
         for (int64_t t = 0; t * TILE_ROWS < block->rows; t++)
-            backward_tile(block, t, sides, base, tile_round_up(keys, PANEL), watch, data);
+            backward_tile(block, t, sides, base, attn_round_up(keys, PANEL), watch, data);
         backward_add(block, sides, base, keys);
     }
 }

@@ -14,7 +14,7 @@ typedef struct space {
     float *rows; /* values of a panel, before they are packed */
 } space_t;
 
-static int64_t padded(int64_t columns) { return tile_round_up(columns, PRODUCT_WIDTH); }
+static int64_t padded(int64_t columns) { return attn_round_up(columns, PRODUCT_WIDTH); }
 
 /* Rows whose distance is no power of two: those of a panel then find place in the first cache side by side. */
 static int64_t apart(int64_t columns) {
@@ -54,7 +54,7 @@ static void lay_out_block(backward_block_t *block, const attn_problem_t *problem
 
 static void lay_out_keys(backward_keys_t *sides, const attn_problem_t *problem, int64_t count,
                          attn_arena_t *arena) {
-    const int64_t keys = tile_round_up(count, PANEL), stride = apart(problem->dim);
+    const int64_t keys = attn_round_up(count, PANEL), stride = apart(problem->dim);
     sides->key.panels = take_floats(arena, keys, problem->dim);
     sides->value.panels = take_floats(arena, keys, problem->value_dim);
     sides->key.copy = take_floats(arena, keys, stride);
@@ -76,7 +76,7 @@ static space_t lay_out_backward_task(const attn_problem_t *problem, const attn_p
     if (!pattern) return space;
     lay_out_keys(gathered, problem, pattern->gathered, arena);
     gathered->key.map = pattern->map;
-    const int64_t keys = tile_round_up(pattern->gathered, PANEL);
+    const int64_t keys = attn_round_up(pattern->gathered, PANEL);
     gathered->key_sums = take_floats(arena, keys, gathered->dim);
     gathered->value_sums = take_floats(arena, keys, gathered->value_dim);
     gathered->ready = attn_arena_take(arena, keys / PANEL, 1);
@@ -125,7 +125,7 @@ static void pack_panel(const backward_task_t *task, const backward_keys_t *sides
     const int64_t batch = task->head.batch, kv_head = task->head.kv_head;
     const int64_t stride = sides->key.values_stride;
     const int64_t value_dim = problem->value_dim;
-    const int64_t count = tile_min(PANEL, sides->key.count - first);
+    const int64_t count = attn_min(PANEL, sides->key.count - first);
     float *copy = sides->key.copy + first * stride;
     for (int64_t j = 0; j < count; j++) {
         const int64_t at = position_of(sides->key.map, first + j);
@@ -393,16 +393,16 @@ static attn_queries_t queries_of(const backward_task_t *task, int64_t at) {
         .head = task->head.kv_head * attn_group(problem) + at / problem->queries,
         .lines = 1,
         .first = first,
-        .count = tile_min(most, tile_min(left, task->queries.last - at)),
+        .count = attn_min(most, attn_min(left, task->queries.last - at)),
     };
     if (pattern && pattern->block > 0) {
         const int64_t keys = attn_keys_of(problem, task->head.io, task->head.batch);
         const int64_t start = pattern->by_position ? attn_query_position(problem, keys, 0) : 0;
         const int64_t in_block = (start % pattern->block + pattern->block + first) % pattern->block;
-        queries.count = tile_min(queries.count, pattern->block - in_block);
+        queries.count = attn_min(queries.count, pattern->block - in_block);
     }
     if (queries.count == problem->queries && !(pattern && pattern->next && pattern->by_head))
-        queries.lines = tile_min(most, task->queries.last - at) / problem->queries;
+        queries.lines = attn_min(most, task->queries.last - at) / problem->queries;
     return queries;
 }
 

@@ -16,7 +16,7 @@ enum { DECODE_BYTES = 2 * VF_LANES /* read at a time */ };
 
 /** The largest integers whose products with `terms` bytes sum up to less than 2^31. */
 ATTN_INLINE float decode_level(int64_t terms) {
-    return (float)tile_min(32767, INT32_MAX / 128 / terms);
+    return (float)attn_min(32767, INT32_MAX / 128 / terms);
 }
 
 /**

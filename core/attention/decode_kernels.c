@@ -23,12 +23,12 @@ static attn_range_t span_of(const decode_row_t *rows, int64_t count, int64_t bas
     attn_range_t span = {INT64_MAX, 0};
     *alike = !rows[0].mods.has_offsets;
     for (int64_t r = 0; r < count; r++) {
-        const int64_t first = tile_max(0, rows[r].first - base);
-        const int64_t last = tile_min(keys, rows[r].last - base);
+        const int64_t first = attn_max(0, rows[r].first - base);
+        const int64_t last = attn_min(keys, rows[r].last - base);
         *alike &= r == 0 || (first == span.first && last == span.last);
         if (first >= last) continue;
-        span.first = tile_min(span.first, first);
-        span.last = tile_max(span.last, last);
+        span.first = attn_min(span.first, first);
+        span.last = attn_max(span.last, last);
     }
     return span;
 }
@@ -54,8 +54,8 @@ ATTN_SMALL_STEP void add_group(const decode_row_t *rows, decode_sums_t *sums, in
         one.out += r * sums->out_stride;
         one.rescale += r;
         one.weights += r * sums->weights_stride;
-        one.first = tile_max(0, rows[r].first - base);
-        one.last = tile_min(count, rows[r].last - base);
+        one.first = attn_max(0, rows[r].first - base);
+        one.last = attn_min(count, rows[r].last - base);
         decode_sums_seen(&one);
     }
 }
@@ -88,7 +88,7 @@ ATTN_SMALL_STEP void add_values(const decode_task_t *task, chunk_t chunk, const 
 static void weights_to_words(const decode_task_t *task, const scratch_t *space, float *scores,
                              int64_t row, int64_t count) {
     uint16_t *words = space->words + row * (block_of(task) + 2);
-    const int64_t whole = tile_round_up(count, VF_LANES);
+    const int64_t whole = attn_round_up(count, VF_LANES);
     space->scales[row] = decode_to_words(scores, whole, decode_level(DECODE_SPLIT), words);
     words[whole] = 0;
 }
@@ -155,8 +155,8 @@ ATTN_SMALL_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, cons
         decode_row_t *row = &rows[r];
         float *scores = space->scores + r * dots.scores_stride;
         rescale[r] = decode_weigh(row, scores, base, count, &key_scales);
-        decode_scale(scores, &value_scales, tile_max(0, row->first - base),
-                     tile_min(count, row->last - base));
+        decode_scale(scores, &value_scales, attn_max(0, row->first - base),
+                     attn_min(count, row->last - base));
         if (head->integers) weights_to_words(task, space, scores, r, count);
     }
     add_values(task, chunk, space, &values, &later_keys, rescale, out, base, count);
@@ -167,7 +167,7 @@ ATTN_SMALL_STEP void attend_block(const decode_task_t *task, const scratch_t *sp
                                   int64_t base, int64_t count) {
     const int64_t chunk = chunk_of(task);
     for (int64_t r = 0; r < task->count; r += chunk)
-        attend_chunk(task, (chunk_t){r, tile_min(chunk, task->count - r)}, space, out, base, count);
+        attend_chunk(task, (chunk_t){r, attn_min(chunk, task->count - r)}, space, out, base, count);
 }
 
 /* ---- splits of keys ------------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ static void attend_head(const decode_task_t *task, decode_partial_t *partials, f
             part = part_of(task->pattern, &runs[i], part.last, &by);
             const attn_range_t span = show(task, &space, &part, by);
             for (int64_t base = span.first; base < span.last; base += block)
-                attend_block(task, &space, out, base, tile_min(block, span.last - base));
+                attend_block(task, &space, out, base, attn_min(block, span.last - base));
         }
     }
     end_rows(task, &space, partials);
@@ -229,8 +229,8 @@ static attn_range_t show_all(const decode_task_t *task, const scratch_t *space,
         member_t member;
         member_of(task, space, h, &member);
         const attn_range_t seen = show(&member.task, &member.space, part, by);
-        span.first = tile_min(span.first, seen.first);
-        span.last = tile_max(span.last, seen.last);
+        span.first = attn_min(span.first, seen.first);
+        span.last = attn_max(span.last, seen.last);
     }
     return span;
 }
@@ -256,7 +256,7 @@ static void attend_heads(const decode_task_t *task, decode_partial_t *partials, 
                 for (int64_t h = 0; h < task->heads; h++) {
                     member_of(task, &space, h, &member);
                     attend_block(&member.task, &member.space, out + h * step, base,
-                                 tile_min(block, span.last - base));
+                                 attn_min(block, span.last - base));
                 }
         }
     }

@@ -20,7 +20,7 @@ static decode_rows_t rows_of(const attn_head_t *head, const attn_tensor_t *tenso
     const char *data = flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, first));
     if (in_place(tensor))
         return (decode_rows_t){data, tensor->stride[2] * size, columns * size, tensor->dtype};
-    const int64_t width = tile_round_up(columns, VF_LANES), row = width * (int64_t)sizeof *copy;
+    const int64_t width = attn_round_up(columns, VF_LANES), row = width * (int64_t)sizeof *copy;
     clear(copy, count * width);
     for (int64_t j = 0; j < count; j++)
         convert_row(copy + j * width, data + j * tensor->stride[2] * size, tensor->dtype,
@@ -69,11 +69,11 @@ ATTN_SMALL_STEP attn_range_t show(const decode_task_t *task, const scratch_t *sp
             pattern->see(pattern, problem, keys, at.query, seen);
         else
             attn_key_range(problem, keys, at.query, &seen[0].first, &seen[0].last);
-        row->first = tile_max(run->first, seen[run->range].first) + by;
-        row->last = tile_min(run->last, seen[run->range].last) + by;
+        row->first = attn_max(run->first, seen[run->range].first) + by;
+        row->last = attn_min(run->last, seen[run->range].last) + by;
         if (row->first >= row->last) continue;
-        span.first = tile_min(span.first, row->first);
-        span.last = tile_max(span.last, row->last);
+        span.first = attn_min(span.first, row->first);
+        span.last = attn_max(span.last, row->last);
     }
     return span;
 }

@@ -77,7 +77,7 @@ ATTN_INLINE void decode_dot_(int rows, attn_dtype_t dtype, int words, const deco
  * lie side by side: memory is read faster in its order. */
 ATTN_INLINE void decode_ask_(const decode_dots_t *dots, int64_t group, int64_t asked, int64_t j,
                              const char *const *key, uintptr_t ahead) {
-    const int64_t last = dots->asks ? tile_min(DECODE_KEYS, (group + 1) * asked) : 0;
+    const int64_t last = dots->asks ? attn_min(DECODE_KEYS, (group + 1) * asked) : 0;
     for (int64_t i = group * asked; i < last; i++) {
         if (dots->lines) {
             decode_fetch_next_(dots->lines);
@@ -103,7 +103,7 @@ ATTN_INLINE void decode_dots_of_(attn_dtype_t dtype, int words, const decode_dot
         const char *key[DECODE_KEYS];
         ATTN_UNROLL
         for (int i = 0; i < DECODE_KEYS; i++) { /* the last key stands in for those that are not */
-            const int64_t at = tile_min(j + i * apart, dots->count - 1);
+            const int64_t at = attn_min(j + i * apart, dots->count - 1);
             key[i] = dots->keys.data + at * dots->keys.stride;
             if (alone) decode_fetch_on_(key[i], ahead, dots->keys.size);
         }
@@ -175,7 +175,7 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
             ATTN_UNROLL
             for (int v = 0; v < vectors; v++) sums[r][v] = vf_zero();
         }
-        for (int64_t turn = from; turn < tile_min(count, from + most); turn++) {
+        for (int64_t turn = from; turn < attn_min(count, from + most); turn++) {
             const int64_t j = s.first + decode_turn_(rows, turn, count);
             const char *value = s.values.data + j * s.values.stride + c * size;
             vf column[8];
@@ -259,7 +259,7 @@ ATTN_INLINE void decode_wide_(attn_dtype_t dtype, const decode_sums_t *s) {
     float rescale = s->rescale[0];
     int64_t j = 0;
     do {
-        const int64_t end = tile_min(part, j + DECODE_SUMMED / DECODE_KEYS);
+        const int64_t end = attn_min(part, j + DECODE_SUMMED / DECODE_KEYS);
         for (; j < end; j++)
             decode_wide_row_(DECODE_KEYS, dtype, s, s->first + j, part,
                              decode_ahead_(&s->values, &s->ahead, on, part, j));

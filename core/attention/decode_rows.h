@@ -62,7 +62,7 @@ ATTN_INLINE vf decode_load_first_(attn_dtype_t dtype, const char *row, int64_t a
 
 /* How many rows further on those stand that are asked for `bytes` ahead; rows may be far apart. */
 ATTN_INLINE int64_t decode_rows_on_(const decode_rows_t *rows, int64_t bytes) {
-    return tile_max(1, bytes / rows->size);
+    return attn_max(1, bytes / rows->size);
 }
 
 /*

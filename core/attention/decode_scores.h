@@ -25,10 +25,10 @@ static attn_range_t show_hidden(const scratch_t *space, int64_t rows, const attn
 static void score_row(const decode_row_t *row, float *scores, int64_t base, int64_t count,
                       const decode_scales_t *scales, int32_t stage) {
     const int weights = stage == ATTN_SCORES_WEIGHTS;
-    const int64_t first = tile_max(0, row->first - base), last = tile_min(count, row->last - base);
+    const int64_t first = attn_max(0, row->first - base), last = attn_min(count, row->last - base);
     decode_scale(scores, scales, first, last);
     if (stage != ATTN_SCORES_RAW && row->mods.softcap != 0.0f)
-        flash_softcap_row(scores, tile_round_up(count, VF_LANES), row->mods.softcap);
+        flash_softcap_row(scores, attn_round_up(count, VF_LANES), row->mods.softcap);
     for (int64_t j = first; !weights && j < last; j++) scores[j] = flash_natural((double)scores[j]);
     if (are_masked(stage) && row->mods.has_offsets)
         decode_add_offsets(scores, &row->mods, base, first, last, weights ? ATTN_LOG4_E : 1.0f);
@@ -58,9 +58,9 @@ ATTN_SMALL_STEP void score_chunk(const decode_task_t *task, chunk_t chunk, const
     for (int64_t r = 0; r < chunk.count; r++) {
         const decode_row_t *row = &space->rows[chunk.first + r];
         float *scores = space->scores + r * dots.scores_stride;
-        const int64_t last = tile_min(base + count, row->last);
+        const int64_t last = attn_min(base + count, row->last);
         score_row(row, scores, base, count, &scales, stage);
-        for (int64_t j = tile_max(base, row->first); j < last; j++)
+        for (int64_t j = attn_max(base, row->first); j < last; j++)
             to[chunk.first + r][j] = scores[j - base];
     }
 }
@@ -80,8 +80,8 @@ ATTN_SMALL_STEP void score(const decode_task_t *task, int32_t stage, float *cons
             if (!are_masked(stage)) span = show_hidden(&space, task->count, &part);
             for (int64_t base = span.first; base < span.last; base += block)
                 for (int64_t r = 0; r < task->count; r += chunk)
-                    score_chunk(task, (chunk_t){r, tile_min(chunk, task->count - r)}, &space, stage,
-                                base, tile_min(block, span.last - base), to);
+                    score_chunk(task, (chunk_t){r, attn_min(chunk, task->count - r)}, &space, stage,
+                                base, attn_min(block, span.last - base), to);
         }
     }
 }
@@ -128,7 +128,7 @@ ATTN_SMALL_STEP void weigh(const attn_head_t *head, attn_place_t at, float *row)
     const float max = vf_reduce_max(largest), shift = max < -FLT_MAX ? -FLT_MAX : max;
     float sum = exp2f(2.0f * (sink - shift));
     for (int64_t j = 0; j < keys; j += DECODE_SPLIT)
-        sum += weigh_part(row + j, tile_min(DECODE_SPLIT, keys - j), vf_set1(shift));
+        sum += weigh_part(row + j, attn_min(DECODE_SPLIT, keys - j), vf_set1(shift));
     const vf scale = vf_set1(flash_normaliser(sum));
     for (int64_t j = 0; j < keys; j += VF_LANES) { /* 0 stays 0, and NaN what it is */
         const vf weights = load_logits(row + j, keys - j);

@@ -29,22 +29,22 @@ typedef struct scratch {
 } scratch_t;
 
 static int64_t out_stride(const attn_problem_t *problem) {
-    return tile_round_up(problem->value_dim, VF_LANES);
+    return attn_round_up(problem->value_dim, VF_LANES);
 }
 
 static scratch_t lay_out_decode_task(const attn_problem_t *problem, attn_arena_t *arena) {
-    scratch_t space = {.width = tile_round_up(problem->dim, VF_LANES),
+    scratch_t space = {.width = attn_round_up(problem->dim, VF_LANES),
                        .out_stride = out_stride(problem)};
     space.rows = attn_arena_take(arena, DECODE_ROWS, sizeof(decode_row_t));
     space.queries = attn_arena_take(arena, space.width, DECODE_ROWS * sizeof(float));
-    space.scores = attn_arena_take(arena, tile_max(CHUNK_ROWS * MOST, DECODE_SPLIT), sizeof(float));
+    space.scores = attn_arena_take(arena, attn_max(CHUNK_ROWS * MOST, DECODE_SPLIT), sizeof(float));
     space.keys = attn_arena_take(arena, space.width, MOST * sizeof(float));
     space.values = attn_arena_take(arena, space.out_stride, MOST * sizeof(float));
     space.part = attn_arena_take(arena, space.out_stride, sizeof(float));
     if (problem->kv_dtype != ATTN_I8) return space;
     space.query_words = attn_arena_take(arena, space.width, DECODE_ROWS * sizeof(uint16_t));
     space.query_scales = attn_arena_take(arena, DECODE_ROWS, sizeof(float));
-    space.words = attn_arena_take(arena, tile_max(CHUNK_ROWS * (MOST + 2), DECODE_SPLIT + 2),
+    space.words = attn_arena_take(arena, attn_max(CHUNK_ROWS * (MOST + 2), DECODE_SPLIT + 2),
                                   sizeof(uint16_t));
     space.scales = attn_arena_take(arena, CHUNK_ROWS, sizeof(float));
     return space;
@@ -57,20 +57,20 @@ static void scratch(const attn_problem_t *problem, attn_arena_t *arena) {
 /* Whether rows are read where they are: not when their elements are apart. */
 static int in_place(const attn_tensor_t *tensor) { return tensor->stride[3] == 1; }
 
-/* Keys at a time. (gcc makes a version of decode_attend() for one row of what follows from this.) */
+/* Keys at a time. (gcc makes a version of attend_head() for one row of what follows from this.) */
 static int64_t block_of(const decode_task_t *task) {
     const attn_head_t *head = task->head;
     const attn_problem_t *problem = head->problem;
     const int copied = !in_place(&head->io->key) || !in_place(&head->io->value);
     if (task->count == 1 && !copied) return DECODE_SPLIT;
     const int64_t keys = BLOCK_BYTES / (problem->dim * attn_dtype_size(problem->kv_dtype));
-    return tile_min(MOST, tile_max(FEWEST, keys / FEWEST * FEWEST));
+    return attn_min(MOST, attn_max(FEWEST, keys / FEWEST * FEWEST));
 }
 
 /* Rows that meet a block at a time: equal shares of whole groups, so that none is left alone. */
 static int64_t chunk_of(const decode_task_t *task) {
     const int64_t chunks = (task->count - 1) / CHUNK_ROWS + 1;
-    return chunks == 1 ? task->count : tile_round_up((task->count - 1) / chunks + 1, DECODE_GROUP);
+    return chunks == 1 ? task->count : attn_round_up((task->count - 1) / chunks + 1, DECODE_GROUP);
 }
 
 /* Which query a row of a task is. */

@@ -58,8 +58,8 @@ ATTN_INLINE void decode_add_offsets(float *scores, const flash_mods_t *mods, int
  */
 ATTN_STEP float decode_weigh(decode_row_t *row, float *scores, int64_t base, int64_t count,
                              const decode_scales_t *scales) {
-    const int64_t whole = tile_round_up(count, VF_LANES);
-    const int64_t first = tile_max(0, row->first - base), last = tile_min(count, row->last - base);
+    const int64_t whole = attn_round_up(count, VF_LANES);
+    const int64_t first = attn_max(0, row->first - base), last = attn_min(count, row->last - base);
     decode_scale(scores, scales, first, last);
     if (row->mods.softcap != 0.0f) flash_softcap_row(scores, whole, row->mods.softcap);
     if (row->mods.has_offsets)

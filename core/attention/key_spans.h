@@ -25,21 +25,21 @@ typedef struct runs_piece {
 ATTN_SMALL_STEP void runs_look(flash_tile_t *tile, const attn_range_t *rows,
                                const attn_run_t *run) {
     for (int r = 0; r < TILE_ROWS; r++) {
-        tile->first[r] = tile_min(tile_max(rows[r].first, run->first), run->last);
-        tile->last[r] = tile_max(tile->first[r], tile_min(rows[r].last, run->last));
+        tile->first[r] = attn_min(attn_max(rows[r].first, run->first), run->last);
+        tile->last[r] = attn_max(tile->first[r], attn_min(rows[r].last, run->last));
     }
 }
 
 /** Set a run's piece: of it what the tile sees, `seen` being what any of its rows does. */
 ATTN_SMALL_STEP void runs_cut(runs_piece_t *piece, const attn_run_t *run, attn_range_t seen) {
-    const int64_t first = tile_max(run->first, seen.first), last = tile_min(run->last, seen.last);
-    const int one = TILE_HAS_ONE && last - tile_round_down(first, VF_LANES) <= VF_LANES;
+    const int64_t first = attn_max(run->first, seen.first), last = attn_min(run->last, seen.last);
+    const int one = TILE_HAS_ONE && last - attn_round_down(first, VF_LANES) <= VF_LANES;
     const int64_t unit = one ? VF_LANES : PANEL;
     piece->run = *run;
     piece->run.first = first;
     piece->run.last = last;
-    piece->base = tile_round_down(first, unit);
-    piece->keys = first < last ? tile_round_up(last - piece->base, unit) : 0;
+    piece->base = attn_round_down(first, unit);
+    piece->keys = first < last ? attn_round_up(last - piece->base, unit) : 0;
 }
 
 ATTN_SMALL_STEP void runs_logits(flash_tile_t *tile, const runs_piece_t *piece) {

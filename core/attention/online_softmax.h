@@ -138,7 +138,7 @@ ATTN_SMALL_STEP void flash_add_offsets(flash_tile_t *tile, const attn_segment_t 
     float offsets[FLASH_KEYS] = {0};
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
-        const int64_t seen = tile_min(keys, tile->last[r] - base);
+        const int64_t seen = attn_min(keys, tile->last[r] - base);
         if (ATTN_SMALL || !segment->map) /* known while compiling: keys follow each other */
             flash_offsets(tile, r, NULL, base, seen, unit, offsets);
         else
@@ -246,8 +246,8 @@ ATTN_SMALL_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_
     *first = INT64_MAX, *last = 0;
     for (int r = 0; r < TILE_ROWS; r++)
         if (tile->first[r] < tile->last[r]) {
-            *first = tile_min(*first, tile->first[r]);
-            *last = tile_max(*last, tile->last[r]);
+            *first = attn_min(*first, tile->first[r]);
+            *last = attn_max(*last, tile->last[r]);
         }
     if (!*last) *first = 0;
 }
@@ -258,8 +258,8 @@ ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_segment_t *segm
     int64_t first[TILE_ROWS], last[TILE_ROWS];
     if (!tile->out) return;
     for (int r = 0; r < TILE_ROWS; r++) {
-        first[r] = tile_max(0, tile->first[r] - base);
-        last[r] = tile_min(keys, tile->last[r] - base);
+        first[r] = attn_max(0, tile->first[r] - base);
+        last[r] = attn_min(keys, tile->last[r] - base);
     }
     tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, tile->scores, FLASH_KEYS,
                            segment->values + base * segment->values_stride, segment->values_stride,
@@ -290,17 +290,17 @@ ATTN_INLINE void flash_attend_by(flash_step_t *step, const void *data, flash_til
     for (int64_t t = 0; t < count; t++) {
         flash_span(&tiles[t], &tiles[t].low, &tiles[t].high);
         if (tiles[t].low < tiles[t].high) {
-            low = tile_min(low, tile_round_down(tiles[t].low, PANEL));
-            high = tile_max(high, tiles[t].high);
+            low = attn_min(low, attn_round_down(tiles[t].low, PANEL));
+            high = attn_max(high, tiles[t].high);
         }
     }
     for (int64_t base = low; base < high; base += FLASH_KEYS)
         for (int64_t t = 0; t < count; t++)
             if (tiles[t].low < base + FLASH_KEYS && base < tiles[t].high) {
-                const int64_t first = tile_max(base, tile_round_down(tiles[t].low, PANEL));
+                const int64_t first = attn_max(base, attn_round_down(tiles[t].low, PANEL));
                 step(data, &tiles[t], segment, first,
-                     tile_min(base + FLASH_KEYS - first,
-                              tile_round_up(tiles[t].high - first, PANEL)));
+                     attn_min(base + FLASH_KEYS - first,
+                              attn_round_up(tiles[t].high - first, PANEL)));
             }
 }
 

@@ -14,7 +14,7 @@
 
 /** The largest integers whose products sum up to at most 2^31 - 1 over `terms` terms; at most `most`. */
 ATTN_INLINE float quantise_level(int64_t most, int64_t terms) {
-    return (float)tile_min(most, (int64_t)sqrt((double)INT32_MAX / (double)terms));
+    return (float)attn_min(most, (int64_t)sqrt((double)INT32_MAX / (double)terms));
 }
 
 /* The largest of a vector of columns' sizes; NaN where a column has NaN or an infinity. */

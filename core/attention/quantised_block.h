@@ -33,12 +33,12 @@ typedef struct block {
 } block_t;
 
 static block_t lay_out_block(int bytes, const attn_problem_t *problem, attn_arena_t *arena) {
-    const int64_t columns = tile_round_up(problem->value_dim, PANEL);
+    const int64_t columns = attn_round_up(problem->value_dim, PANEL);
     block_t block;
     block.keys = attn_arena_take(arena, dots_words(bytes, problem->dim), QUANTISED_KEYS * 4);
     block.key_scales = attn_arena_take(arena, QUANTISED_KEYS, sizeof(float));
     block.key_starts = attn_arena_take(arena, QUANTISED_KEYS, sizeof(int32_t));
-    block.mean = attn_arena_take(arena, tile_round_up(problem->dim, VF_LANES), sizeof(float));
+    block.mean = attn_arena_take(arena, attn_round_up(problem->dim, VF_LANES), sizeof(float));
     block.values = attn_arena_take(arena, columns, dots_words(bytes, QUANTISED_KEYS) * 4);
     block.value_scales = attn_arena_take(arena, columns, sizeof(float));
     block.infinite = attn_arena_take(arena, 1, sizeof(int64_t));
@@ -61,8 +61,8 @@ typedef struct packing {
 } packing_t;
 
 static packing_t lay_out_packing(const attn_problem_t *problem, attn_arena_t *arena) {
-    const int64_t columns = tile_round_up(problem->value_dim, PANEL);
-    packing_t packing = {.stride = tile_round_up(tile_max(problem->dim, columns), VF_LANES)};
+    const int64_t columns = attn_round_up(problem->value_dim, PANEL);
+    packing_t packing = {.stride = attn_round_up(attn_max(problem->dim, columns), VF_LANES)};
     packing.rows = attn_arena_take(arena, packing.stride, QUANTISED_KEYS * sizeof(float));
     packing.panel = attn_arena_take(arena, problem->dim, PANEL * sizeof(float));
     return packing;
@@ -93,8 +93,8 @@ static void see(const attn_head_t *head, int64_t query_head, int64_t query, int6
     const attn_place_t at = {.batch = head->batch, .head = query_head, .query = query};
     const flash_mods_t mods = flash_mods_of(head, at);
     uint8_t hidden[QUANTISED_KEYS] = {0};
-    from = tile_max(from, part->first);
-    const int64_t count = tile_min(to, part->first + part->count) - from;
+    from = attn_max(from, part->first);
+    const int64_t count = attn_min(to, part->first + part->count) - from;
     if (mods.mask && mods.mask_key == 1)
         hide_masked(hidden, mods.mask + from, 1, count);
     else if (mods.mask)
@@ -136,7 +136,7 @@ static void find_mean(const float *rows, int64_t stride, const part_t *part, int
         finite[j] = part->seen[j] && (all || tile_all_finite(rows + j * stride, stride, 1, dim));
         counted += finite[j];
     }
-    const vf share = vf_set1(0.5f / (float)tile_max(counted, 1));
+    const vf share = vf_set1(0.5f / (float)attn_max(counted, 1));
     for (int64_t c = 0; c < dim; c += VF_LANES) {
         vf sum = vf_zero();
         for (int64_t j = 0; j < count; j++)
@@ -158,7 +158,7 @@ ATTN_INLINE void pack_keys(const form_t form, const attn_problem_t *problem,
             .starts = form.bytes == 1 ? block->key_starts + first : NULL,
             .width = PANEL,
         };
-        tile_pack(packing->panel, PANEL, tile_min(PANEL, part->count - first), dim,
+        tile_pack(packing->panel, PANEL, attn_min(PANEL, part->count - first), dim,
                   packing->rows + first * packing->stride, packing->stride, 1, 0.5f);
         for (int64_t k = 0; k < dim; k++)
             for (int64_t j = 0; j < PANEL; j++) packing->panel[k * PANEL + j] -= block->mean[k];
@@ -186,8 +186,8 @@ static void read_value(const attn_head_t *head, int64_t key, float *row) {
 ATTN_INLINE void pack_values(const form_t form, const attn_head_t *head, const packing_t *packing,
                              const part_t *part, const block_t *block) {
     const int64_t count = part->count;
-    const int64_t value_dim = head->problem->value_dim, columns = tile_round_up(value_dim, PANEL);
-    const int64_t stride = packing->stride, terms = tile_round_up(count, PANEL);
+    const int64_t value_dim = head->problem->value_dim, columns = attn_round_up(value_dim, PANEL);
+    const int64_t stride = packing->stride, terms = attn_round_up(count, PANEL);
     for (int64_t j = 0; j < terms; j++) {
         float *row = packing->rows + j * stride;
         const int seen = j < count && part->seen[j];
@@ -215,7 +215,7 @@ ATTN_INLINE void pack(const form_t form, const attn_head_t *head, const attn_seg
     const packing_t packing = lay_out_packing(problem, &arena);
     const block_t block = block_at(form.bytes, problem, segment, number);
     const int64_t first = number * QUANTISED_KEYS;
-    part_t part = {.first = first, .count = tile_min(QUANTISED_KEYS, segment->count - first)};
+    part_t part = {.first = first, .count = attn_min(QUANTISED_KEYS, segment->count - first)};
     for (int64_t j = 0; j < part.count; j++)
         convert_row(packing.rows + j * packing.stride,
                     flash_at(key, attn_offset(key, head->batch, head->kv_head, first + j)),

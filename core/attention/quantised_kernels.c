@@ -166,8 +166,8 @@ ATTN_INLINE void take_step(const form_t form, const step_t *step) {
 static step_t step_of(const flash_head_t *head, const space_t *space, int64_t t, int64_t base,
                       const block_t *block) {
     flash_tile_t *tile = &space->flash.tiles[t];
-    const int64_t first = tile_max(base, tile_round_down(tile->low, PANEL));
-    const int64_t last = tile_min(base + QUANTISED_KEYS, tile->high);
+    const int64_t first = attn_max(base, attn_round_down(tile->low, PANEL));
+    const int64_t last = attn_min(base + QUANTISED_KEYS, tile->high);
     return (step_t){
         .head = &head->head,
         .segment = &head->segments[FLASH_ALL],
@@ -177,7 +177,7 @@ static step_t step_of(const flash_head_t *head, const space_t *space, int64_t t,
         .space = space,
         .base = base,
         .first = first - base,
-        .keys = tile_max(0, tile_round_up(last - first, PANEL)),
+        .keys = attn_max(0, attn_round_up(last - first, PANEL)),
     };
 }
 
@@ -203,8 +203,8 @@ ATTN_INLINE void walk_blocks(const form_t form, const flash_head_t *head, const 
     for (int64_t t = 0; t < count; t++) {
         flash_span(&tiles[t], &tiles[t].low, &tiles[t].high);
         if (tiles[t].low >= tiles[t].high) continue;
-        low = tile_min(low, tiles[t].low);
-        high = tile_max(high, tiles[t].high);
+        low = attn_min(low, tiles[t].low);
+        high = attn_max(high, tiles[t].high);
     }
     for (int64_t base = low / QUANTISED_KEYS * QUANTISED_KEYS; base < high;
          base += QUANTISED_KEYS) {

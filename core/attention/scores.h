@@ -46,8 +46,8 @@ ATTN_SMALL_STEP void flash_copy_scores(const flash_tile_t *tile, const attn_segm
                                        int64_t base, int64_t keys, float *const *rows) {
     for (int64_t r = 0; r < tile->rows; r++) {
         const float *row = tile->scores + r * FLASH_KEYS;
-        const int64_t last = tile_min(base + keys, tile->last[r]);
-        for (int64_t j = tile_max(base, tile->first[r]); j < last; j++)
+        const int64_t last = attn_min(base + keys, tile->last[r]);
+        for (int64_t j = attn_max(base, tile->first[r]); j < last; j++)
             rows[r][segment->map ? segment->map[j] : j] = row[j - base];
     }
 }
@@ -71,8 +71,8 @@ ATTN_INLINE void flash_scores_by(flash_score_t *score, const void *data, flash_t
                                  const attn_segment_t *segment, int32_t stage, float *const *rows) {
     int64_t low, high;
     flash_span(tile, &low, &high);
-    for (int64_t base = tile_round_down(low, PANEL); base < high; base += FLASH_KEYS) {
-        const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
+    for (int64_t base = attn_round_down(low, PANEL); base < high; base += FLASH_KEYS) {
+        const int64_t keys = attn_min(FLASH_KEYS, attn_round_up(high - base, PANEL));
         flash_products(tile, segment, base, keys, (attn_range_t){base, base + keys});
         score(data, tile, segment, base, keys, stage);
         flash_copy_scores(tile, segment, base, keys, rows);

@@ -22,12 +22,12 @@ typedef struct flash_scratch {
 
 ATTN_SMALL_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
     const int64_t rows = FLASH_TILES * TILE_ROWS;
-    flash_scratch_t scratch = {.out_stride = tile_round_up(problem->value_dim, VF_LANES)};
+    flash_scratch_t scratch = {.out_stride = attn_round_up(problem->value_dim, VF_LANES)};
     scratch.tiles = attn_arena_take(arena, FLASH_TILES, sizeof(flash_tile_t));
     scratch.queries = attn_arena_take(arena, problem->dim, (uint64_t)rows * sizeof(float));
     scratch.out = attn_arena_take(arena, scratch.out_stride, (uint64_t)rows * sizeof(float));
     scratch.scores = attn_arena_take(arena, TILE_ROWS * FLASH_KEYS, sizeof(float));
-    scratch.rows = attn_arena_take(arena, problem->dim, tile_max(PANEL, TILE_ROWS) * sizeof(float));
+    scratch.rows = attn_arena_take(arena, problem->dim, attn_max(PANEL, TILE_ROWS) * sizeof(float));
     return scratch;
 }
 
@@ -75,7 +75,7 @@ ATTN_SMALL_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *s
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *key = &head->io->key, *value = &head->io->value;
     const int64_t dim = problem->dim, value_dim = problem->value_dim;
-    const int64_t first = panel * PANEL, count = tile_min(PANEL, segment->count - first);
+    const int64_t first = panel * PANEL, count = attn_min(PANEL, segment->count - first);
     const int64_t *map = ATTN_SMALL ? NULL : segment->map;
     float *packed = segment->panels + first * dim;
     flash_fetch(key, head, map, first, count);
@@ -167,9 +167,9 @@ ATTN_INLINE void flash_set_rules(flash_tile_t *tile, const attn_head_t *head) {
 /** The tile's rows are these from number `done` on. */
 ATTN_SMALL_STEP void flash_set_queries(flash_tile_t *tile, const attn_head_t *head,
                                        const attn_queries_t *queries, int64_t done) {
-    tile->rows = tile_min(TILE_ROWS, attn_row_count(queries) - done);
+    tile->rows = attn_min(TILE_ROWS, attn_row_count(queries) - done);
     for (int64_t r = 0; r < TILE_ROWS; r++)
-        tile->places[r] = attn_place_of(head, queries, done + tile_min(r, tile->rows - 1));
+        tile->places[r] = attn_place_of(head, queries, done + attn_min(r, tile->rows - 1));
     flash_set_rules(tile, head);
 }
 

@@ -108,7 +108,7 @@ ATTN_INLINE void product_add_(int rows, int vectors, product_sums_t sums,
                               const float *restrict right, int64_t stride, int64_t depth,
                               product_ahead_t *ahead) {
     while (depth > 0) {
-        const int64_t steps = PRODUCT_FETCHES ? tile_min(depth, PRODUCT_FETCH_STEPS) : depth;
+        const int64_t steps = PRODUCT_FETCHES ? attn_min(depth, PRODUCT_FETCH_STEPS) : depth;
         if (PRODUCT_FETCHES) product_fetch_(ahead);
         ATTN_UNROLL_4
         for (int64_t k = 0; k < steps; k++, left += step, right += stride)
@@ -146,7 +146,7 @@ ATTN_STEP void product(float *restrict out, int64_t out_stride, const float *res
                        int64_t left_stride, const float *restrict right, int64_t right_stride,
                        int64_t depth, int64_t rows, int64_t columns, const float *factors,
                        int causal, product_ahead_t *ahead) {
-    PRODUCT_TILES_(product_tile_, causal ? tile_min(rows, c + PANEL) : rows, columns, out,
+    PRODUCT_TILES_(product_tile_, causal ? attn_min(rows, c + PANEL) : rows, columns, out,
                    out_stride, left, left_stride, right, right_stride, depth, factors, rows, ahead);
 }
 

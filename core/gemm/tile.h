@@ -9,6 +9,7 @@
 #ifndef ATTN_GEMM_TILE_H
 #define ATTN_GEMM_TILE_H
 
+#include "attn/support.h"
 #include "simd/simd.h"
 
 enum {
@@ -25,11 +26,6 @@ enum {
 #define TILE_STRING(x) TILE_STRING_(x)
 #define TILE_NAME                                                                                  \
     TILE_STRING(ATTN_TIER) " " TILE_STRING(ATTN_TILE_ROWS) "x" TILE_STRING(ATTN_TILE_COLUMNS)
-
-ATTN_INLINE int64_t tile_round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
-ATTN_INLINE int64_t tile_round_down(int64_t n, int64_t step) { return n / step * step; }
-ATTN_INLINE int64_t tile_min(int64_t a, int64_t b) { return a < b ? a : b; }
-ATTN_INLINE int64_t tile_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* tile_pack() for `rows` rows, a constant that vf_transpose() takes, of unit column stride. */
 ATTN_INLINE void tile_pack_rows_(int rows, float *panel, int64_t width, int64_t d,
@@ -102,8 +98,8 @@ ATTN_INLINE void tile_panel_part(int64_t count, int64_t first, int64_t last, int
                                  const float *restrict rows, const float *restrict panel,
                                  float *restrict scores, int64_t from, int64_t stride) {
     const int few = TILE_HAS_FEW && count <= TILE_FEW_ROWS;
-    const int64_t low = tile_max(first, 0) / VF_LANES * VF_LANES;
-    if (TILE_HAS_ONE && tile_min(last, PANEL) - low <= VF_LANES) {
+    const int64_t low = attn_max(first, 0) / VF_LANES * VF_LANES;
+    if (TILE_HAS_ONE && attn_min(last, PANEL) - low <= VF_LANES) {
         if (few)
             tile_panel_columns_(TILE_FEW_ROWS, 1, d, rows, panel + low, scores + low - from,
                                 stride);
@@ -179,7 +175,7 @@ ATTN_INLINE int64_t tile_sum_end(int64_t from) { return (from + 128) / 192 * 192
 
 /**
  * out[r][c] += sum_{first<=j<last} weights[r][j] * values[j][c], for the tile's first `rows` rows
- * and `columns` columns; other rows have any. Rows of `out` have room for tile_round_up(columns, VF_LANES) floats; `values` is
+ * and `columns` columns; other rows have any. Rows of `out` have room for attn_round_up(columns, VF_LANES) floats; `values` is
  * read only where it has columns. Some terms are summed by themselves and then added: rounding grows with their number
  * and that of such sums, not with the number of terms.
  */
@@ -188,7 +184,7 @@ ATTN_STEP void tile_accumulate(int64_t rows, float *restrict out, int64_t out_st
                                const float *restrict values, int64_t values_stride, int64_t first,
                                int64_t last, int64_t columns) {
     for (int64_t count; first < last; first += count) {
-        count = tile_min(last, tile_sum_end(first)) - first;
+        count = attn_min(last, tile_sum_end(first)) - first;
         const float *seen = values + first * values_stride;
         if (TILE_HAS_FEW && rows <= TILE_FEW_ROWS)
             tile_accumulate_rows_(TILE_FEW_ROWS, out, out_stride, weights + first, weights_stride,
@@ -223,7 +219,7 @@ ATTN_SMALL_STEP void tile_accumulate_ranges(int64_t rows, float *restrict out, i
                                             int64_t columns) {
     int64_t low = INT64_MAX, high = 0, same = !masked;
     for (int r = 0; r < TILE_ROWS; r++) {
-        if (first[r] < last[r]) low = tile_min(low, first[r]), high = tile_max(high, last[r]);
+        if (first[r] < last[r]) low = attn_min(low, first[r]), high = attn_max(high, last[r]);
         same &= first[r] == first[0] && last[r] == last[0];
     }
     if (low > high) low = high;
@@ -237,7 +233,7 @@ ATTN_SMALL_STEP void tile_accumulate_ranges(int64_t rows, float *restrict out, i
             vf sum = vf_load(out + r * out_stride + c);
             for (int64_t j = first[r], end; j < last[r]; j = end) {
                 vf part = vf_zero();
-                for (end = tile_sum_end(j); j < tile_min(end, last[r]); j++) {
+                for (end = tile_sum_end(j); j < attn_min(end, last[r]); j++) {
                     const float weight = weights[r * weights_stride + j];
                     if (masked && weight == 0.0f) continue;
                     const float *value = values + j * values_stride + c;

@@ -33,11 +33,11 @@ typedef struct part {
 
 static part_t next_part(const span_t *span, int64_t first) {
     const int64_t own = first + span->offset;
-    part_t part = {first, tile_min(CHUNK, span->readers - first), span->sources, 0};
+    part_t part = {first, attn_min(CHUNK, span->readers - first), span->sources, 0};
     if (!span->causal || own >= span->sources) return part;
     part.causal = own >= 0;
-    part.known = tile_max(own, 0);
-    part.count = tile_min(part.count, own < 0 ? -own : span->sources - own);
+    part.known = attn_max(own, 0);
+    part.count = attn_min(part.count, own < 0 ? -own : span->sources - own);
     return part;
 }
 
@@ -78,12 +78,12 @@ static way_t lay_out_chunks_backward(const attn_problem_t *problem, const linear
     const int is_wide = linear_map_is_wide(form->map);
     way.group = problem->heads / problem->kv_heads;
     way.queries = problem->queries;
-    way.width = tile_round_up(form->features, PRODUCT_WIDTH);
-    way.value_width = tile_round_up(problem->value_dim, PRODUCT_WIDTH);
-    way.x_width = tile_round_up(problem->dim, PRODUCT_WIDTH);
+    way.width = attn_round_up(form->features, PRODUCT_WIDTH);
+    way.value_width = attn_round_up(problem->value_dim, PRODUCT_WIDTH);
+    way.x_width = attn_round_up(problem->dim, PRODUCT_WIDTH);
     way.by_value = take_sums(arena, way.value_dim, way.width);
     way.by_feature = take_sums(arena, form->features, way.value_width);
-    const int64_t wider = tile_max(way.width, way.value_width);
+    const int64_t wider = attn_max(way.width, way.value_width);
     const back_piece_t pieces[] = {
         {&way.query, way.width, ROOM},
         {&way.key, way.width, ROOM},
@@ -93,7 +93,7 @@ static way_t lay_out_chunks_backward(const attn_problem_t *problem, const linear
         {&way.wide, is_wide ? way.x_width : 0, ROOM},
         {&way.columns, wider + 1, CHUNK},
         {&way.scores, CHUNK + 1, CHUNK},
-        {&way.out, tile_max(way.width, tile_max(way.x_width, way.value_width)), ROOM},
+        {&way.out, attn_max(way.width, attn_max(way.x_width, way.value_width)), ROOM},
         {&way.value_out, way.value_width, ROOM},
         {&way.more, way.group > 1 ? wider : 0, ROOM},
         {&way.sums, way.width, CHUNK},
@@ -180,12 +180,12 @@ typedef struct meeting {
 /* out[r] = reader_r^T state + sum_(j <= r) (reader_r.left_j) right_j, the latter where causal. */
 static void meet(const way_t *way, const part_t *part, const meeting_t *meeting, float *out,
                  product_ahead_t *ahead) {
-    const int64_t stride = tile_min(CHUNK, tile_round_up(part->count, PANEL));
+    const int64_t stride = attn_min(CHUNK, attn_round_up(part->count, PANEL));
     tile_pack(way->columns, stride, part->count, meeting->depth, meeting->readers, meeting->stride,
               1, 1.0f);
     if (part->causal)
         product(way->scores, stride, meeting->left, meeting->stride, way->columns, stride,
-                meeting->depth, part->count, tile_round_up(part->count, PRODUCT_WIDTH), NULL, 1,
+                meeting->depth, part->count, attn_round_up(part->count, PRODUCT_WIDTH), NULL, 1,
                 ahead);
     const product_chunk_t chunk = {
         .queries = way->columns,
@@ -226,7 +226,7 @@ static void load_keys(way_t *way, int64_t first, int64_t count) {
 
 static void join_keys(way_t *way, int64_t *known, int64_t until) {
     while (*known < until) {
-        const int64_t count = tile_min(CHUNK, until - *known);
+        const int64_t count = attn_min(CHUNK, until - *known);
         const attn_io_t *io = way->head->io;
         product_ahead_t ahead =
             next_rows(way, (const attn_tensor_t *[3]){&io->key, &io->value, NULL},
@@ -352,7 +352,7 @@ static void load_sources(way_t *way, const reversal_t *tensors, int64_t h, int64
 
 static void join_sources(way_t *way, const reversal_t *tensors, int64_t *known, int64_t until) {
     while (*known < until) {
-        const int64_t count = tile_min(CHUNK, until - *known);
+        const int64_t count = attn_min(CHUNK, until - *known);
         for (int64_t h = way->group - 1; h >= 0; h--) { /* the last is there already */
             load_sources(way, tensors, h, *known, count);
             product_ahead_t ahead =
@@ -440,7 +440,7 @@ static void go_back(way_t *way) {
     const attn_io_t *io = way->head->io, *gradients = way->back->gradients;
     const int causal = problem->causal != ATTN_CAUSAL_NONE;
     const int64_t seen = attn_query_position(problem, way->keys, way->queries - 1) + 1;
-    const int64_t readers = causal ? tile_max(0, tile_min(way->keys, seen)) : way->keys;
+    const int64_t readers = causal ? attn_max(0, attn_min(way->keys, seen)) : way->keys;
     const span_t span = {readers, way->queries, seen - readers, causal};
     const reversal_t tensors = {
         .query = reversed(&io->query, way->queries),

@@ -31,7 +31,7 @@ static void slopes(linear_map_t map, const features_back_rows_t *rows, int64_t d
 
 static void favor_row(const linear_form_t *form, int64_t dim, float *x, const float *phi,
                       float *gradient, float scale) {
-    const int64_t count = tile_round_up(form->features, VF_LANES);
+    const int64_t count = attn_round_up(form->features, VF_LANES);
     const float all = dot_of(phi, gradient, count);
     for (int64_t f = 0; f < count; f += VF_LANES)
         vf_store(gradient + f, vf_mul(vf_load(phi + f), vf_load(gradient + f)));

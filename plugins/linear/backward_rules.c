@@ -112,7 +112,7 @@ static void queries_back(const way_t *way, const rows_t *rows, float *state) {
     if (work->form->normalise) add_normalisers(way, rows, x, z_of(way, state), factors);
     for (int64_t j = 0; j < rows->tokens; j++)
         add_rows(way->by_value + j * work->stride, way->changes, work->stride,
-                 work->products + j * STEP, tile_max(j, rows->lead), rows->lead + rows->count);
+                 work->products + j * STEP, attn_max(j, rows->lead), rows->lead + rows->count);
     join(way, x, way->changes, way->sums, &before);
     decay_readers(way, work->q, rows->tokens);
     meet(way, work->q, rows->tokens);
@@ -126,7 +126,7 @@ static void queries_of_state(const way_t *way, int64_t first, int64_t last, floa
     const int is_empty = state == way->kept && !attn_own_array(head->io, LINEAR_STATE);
     for (int64_t h = 0; h < way->group; h++)
         for (int64_t i = first; i < last; i += STEP) {
-            const rows_t rows = {head->kv_head * way->group + h, i, tile_min(STEP, last - i), 0, 0};
+            const rows_t rows = {head->kv_head * way->group + h, i, attn_min(STEP, last - i), 0, 0};
             if (!is_empty)
                 queries_back(way, &rows, state);
             else if (to->data)
@@ -236,8 +236,8 @@ static void store_keys(const way_t *way, int64_t first, int64_t count) {
 static void step_back(way_t *way, int64_t first, int64_t count) {
     const attn_head_t *head = way->work.head;
     float *state = state_of(way, first);
-    const int64_t from = tile_max(0, first - way->offset);
-    const int64_t until = tile_min(head->problem->queries, first + count - way->offset);
+    const int64_t from = attn_max(0, first - way->offset);
+    const int64_t until = attn_min(head->problem->queries, first + count - way->offset);
     load_keys(way, first, count);
     if (linear_has_delta(way->work.form))
         scale_rests(way, first, count);
@@ -273,16 +273,16 @@ static void clear_keys(const way_t *way) {
 static void run_rules_backward(const linear_back_t *back) {
     way_t way = begin_back(back);
     const int64_t queries = back->head->problem->queries;
-    const int64_t begun = tile_max(0, tile_min(queries, -way.offset));
-    const int64_t ended = tile_max(begun, tile_min(queries, way.keys - way.offset));
+    const int64_t begun = attn_max(0, attn_min(queries, -way.offset));
+    const int64_t ended = attn_max(begun, attn_min(queries, way.keys - way.offset));
     const int64_t steps = (way.keys + STEP - 1) / STEP;
     load_state(&way, way.kept);
     for (int64_t first = 0; first < way.keys; first += STEP)
-        absorb(&way, first, tile_min(STEP, way.keys - first));
+        absorb(&way, first, attn_min(STEP, way.keys - first));
     memset(way.sums, 0, (size_t)way.size * sizeof *way.sums);
     queries_of_state(&way, ended, queries, state_of(&way, steps * STEP));
     for (int64_t first = (steps - 1) * STEP; first >= 0; first -= STEP)
-        step_back(&way, first, tile_min(STEP, way.keys - first));
+        step_back(&way, first, attn_min(STEP, way.keys - first));
     queries_of_state(&way, 0, begun, way.kept);
     clear_keys(&way);
     store_state(&way);

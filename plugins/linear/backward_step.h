@@ -38,7 +38,7 @@ static way_t lay_out_back(const attn_problem_t *problem, const linear_form_t *fo
     way_t way = {.work = lay_out_recurrence(problem, form, arena)};
     const int64_t width = way.work.width, stride = way.work.stride;
     way.group = problem->heads / problem->kv_heads;
-    way.x_width = tile_round_up(problem->dim, PRODUCT_WIDTH);
+    way.x_width = attn_round_up(problem->dim, PRODUCT_WIDTH);
     way.size = form->features * stride + width;
     const back_piece_t pieces[] = {
         {&way.kept, steps + 1, way.size},
@@ -72,7 +72,7 @@ static way_t begin_back(const linear_back_t *back) {
     way.back = back;
     way.work.head = head;
     way.offset = attn_query_position(head->problem, keys, 0);
-    way.keys = tile_max(0, tile_min(keys, way.offset + head->problem->queries));
+    way.keys = attn_max(0, attn_min(keys, way.offset + head->problem->queries));
     for (int64_t i = 0; i < STEP * way.work.width; i++) way.work.a[i] = way.work.p[i] = 1.0f;
     memset(way.found, 0, (size_t)(STEP * way.work.width) * sizeof *way.found);
     return way;

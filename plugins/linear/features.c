@@ -35,7 +35,7 @@ static void features_favor(const linear_form_t *form, int64_t dim, const float *
     const vf factor = vf_set1(1.0f / sqrtf((float)form->features));
     product_ahead_t none = {.rows = 0};
     product(to, stride, x, width, form->directions, form->directions_stride, dim, count,
-            tile_round_up(form->features, PRODUCT_WIDTH), NULL, 0, &none);
+            attn_round_up(form->features, PRODUCT_WIDTH), NULL, 0, &none);
     for (int64_t r = 0; r < count; r++) {
         float *row = to + r * stride;
         vf square = vf_zero();
@@ -92,7 +92,7 @@ void features_load(const linear_form_t *form, const attn_tensor_t *tensor, int64
                    int64_t stride, int64_t all, float *wide) {
     const int64_t dim = tensor->shape[3];
     const int is_wide = linear_map_is_wide(form->map);
-    const int64_t width = is_wide ? tile_round_up(dim, VF_LANES) : stride;
+    const int64_t width = is_wide ? attn_round_up(dim, VF_LANES) : stride;
     float *x = is_wide ? wide : to;
     if (!is_wide && scale == 1.0f && is_plain(tensor)) {
         features_map(form->map, to, stride, attn_row(tensor, batch, head, first), tensor->stride[2],

@@ -43,7 +43,7 @@ ATTN_STEP float sum_of_rows(const float *rows, int64_t stride, int64_t count, in
  * that one sum tells. */
 ATTN_SMALL_STEP uint64_t rows_not_finite(const float *rows, int64_t stride, int64_t count,
                                          int64_t columns) {
-    const int64_t vectors = tile_round_up(columns, VF_LANES);
+    const int64_t vectors = attn_round_up(columns, VF_LANES);
     uint64_t found = 0;
     if (fabsf(sum_of_rows(rows, stride, count, vectors)) <= FLT_MAX) return 0;
     for (int64_t r = 0; r < count; r++)

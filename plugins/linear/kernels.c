@@ -46,7 +46,7 @@ typedef struct linear_rows {
 } linear_rows_t;
 
 static int64_t row_floats(const linear_form_t *form) {
-    return tile_round_up(tile_round_up(form->features, TILE_ROWS), PRODUCT_WIDTH);
+    return attn_round_up(attn_round_up(form->features, TILE_ROWS), PRODUCT_WIDTH);
 }
 
 static int64_t chunk_floats(const attn_problem_t *problem, const linear_form_t *form) {
@@ -55,11 +55,11 @@ static int64_t chunk_floats(const attn_problem_t *problem, const linear_form_t *
 
 ATTN_SMALL_STEP walk_t lay_out_chunks(const attn_problem_t *problem, const linear_form_t *form,
                                       attn_arena_t *arena) {
-    const int64_t features = form->features, width = tile_round_up(features, PRODUCT_WIDTH);
+    const int64_t features = form->features, width = attn_round_up(features, PRODUCT_WIDTH);
     const int64_t keys = linear_chunk_keys(problem);
     const int is_wide = linear_map_is_wide(form->map);
     walk_t walk = {.form = form};
-    walk.stride = tile_round_up(problem->value_dim, PRODUCT_WIDTH);
+    walk.stride = attn_round_up(problem->value_dim, PRODUCT_WIDTH);
     walk.key_stride = row_floats(form);
     walk.own = attn_linear_state_take(problem, form, PRODUCT_WIDTH, 0, arena);
     const struct {
@@ -68,7 +68,7 @@ ATTN_SMALL_STEP walk_t lay_out_chunks(const attn_problem_t *problem, const linea
     } pieces[] = {
         {&walk.features, walk.key_stride, keys},
         {&walk.rows, walk.key_stride, CHUNK},
-        {&walk.wide, is_wide ? tile_round_up(problem->dim, VF_LANES) : 0, keys + 1},
+        {&walk.wide, is_wide ? attn_round_up(problem->dim, VF_LANES) : 0, keys + 1},
         {&walk.value_rows, walk.stride, keys},
         {&walk.queries, features + 1, CHUNK},
         {&walk.scores, CHUNK + 1, CHUNK},
@@ -160,7 +160,7 @@ static void load_queries(const walk_t *walk, int64_t query_head, const linear_ro
     const attn_head_t *head = walk->head;
     features_load(walk->form, &head->io->query, head->batch, query_head, rows->first, rows->count,
                   walk->form->query_scale, walk->rows, walk->key_stride,
-                  tile_round_up(rows->count, NORMALISERS), walk->wide);
+                  attn_round_up(rows->count, NORMALISERS), walk->wide);
     if (!is_by_rows(rows))
         tile_pack(walk->queries, rows->stride, rows->count, walk->form->features, walk->rows,
                   walk->key_stride, 1, 1.0f);
@@ -196,7 +196,7 @@ static void add_keys(walk_t *walk, int64_t until) {
     const linear_keep_t everything = {NULL, NULL, 0};
     while (walk->known < until) {
         const int64_t most = linear_chunk_keys(walk->head->problem);
-        const int64_t count = tile_min(most, until - walk->known);
+        const int64_t count = attn_min(most, until - walk->known);
         load_keys(walk, walk->known, count);
         own_state(walk);
         product_ahead_t ahead = next_chunk(walk, &walk->head->io->key, &walk->head->io->value,
@@ -238,7 +238,7 @@ static void add_scores(const walk_t *walk, const linear_rows_t *rows, int signs,
     for (int64_t i = 0; i < count; i += VF_LANES) {
         vf sum = vf_load(to + i);
         const float *scores = walk->scores + i;
-        for (int64_t j = 0; j < tile_min(count, i + VF_LANES); j++, scores += rows->stride) {
+        for (int64_t j = 0; j < attn_min(count, i + VF_LANES); j++, scores += rows->stride) {
             vf score = vf_load(scores);
             if (j > i) score = vf_keep(score, j - i, VF_LANES, vf_zero());
             sum = vf_add(sum, signs ? absolute(score) : score);
@@ -303,15 +303,15 @@ static uint64_t normalise(const walk_t *walk, linear_rows_t *rows) {
 /* How the keys that queries see go on from query `first`: the next chunk of at most `count`. */
 ATTN_SMALL_STEP linear_rows_t next_rows(const walk_t *walk, int64_t first, int64_t count) {
     const int64_t keys = walk->keys;
-    linear_rows_t rows = {.first = first, .count = tile_min(CHUNK, count), .known = keys};
+    linear_rows_t rows = {.first = first, .count = attn_min(CHUNK, count), .known = keys};
     /* The key it sees last */
     const int64_t own = attn_query_position(walk->head->problem, keys, first);
     if (walk->head->problem->causal != ATTN_CAUSAL_NONE && own < keys) {
         rows.causal = own >= 0;
-        rows.known = tile_max(own, 0);
-        rows.count = tile_min(rows.count, own < 0 ? -own : keys - own);
+        rows.known = attn_max(own, 0);
+        rows.count = attn_min(rows.count, own < 0 ? -own : keys - own);
     }
-    rows.stride = tile_min(CHUNK, tile_round_up(rows.count, PANEL));
+    rows.stride = attn_min(CHUNK, attn_round_up(rows.count, PANEL));
     return rows;
 }
 
@@ -320,7 +320,7 @@ static void score(walk_t *walk, const linear_rows_t *rows, product_ahead_t *ahea
     load_keys(walk, rows->known, rows->count);
     product(walk->scores, rows->stride, walk->features, walk->key_stride, walk->queries,
             rows->stride, walk->form->features, rows->count,
-            tile_round_up(rows->count, PRODUCT_WIDTH), NULL, 1, ahead);
+            attn_round_up(rows->count, PRODUCT_WIDTH), NULL, 1, ahead);
 }
 
 ATTN_SMALL_STEP void store_rows(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {

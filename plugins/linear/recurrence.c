@@ -26,7 +26,7 @@ static void scratch(const attn_problem_t *problem, const linear_form_t *form, at
 
 /* The same tokens with their gates and u. */
 static void load_tokens(work_t *work, int64_t count) {
-    load_rows(work, count, tile_round_up(count, BLOCK));
+    load_rows(work, count, attn_round_up(count, BLOCK));
     load_gates(work, work->known, count);
     if (!linear_has_delta(work->form)) return;
     multiply_rows(work, work->k, count);
@@ -51,7 +51,7 @@ static const float *load_queries(work_t *work, int64_t query_head, int64_t first
     if (lead) memset(work->q, 0, (size_t)(lead * width) * sizeof(float));
     features_load(work->form, &head->io->query, head->batch, query_head, first, count,
                   work->form->query_scale, work->q + lead * width, width,
-                  tile_round_up(lead + count, BLOCK) - lead, work->wide);
+                  attn_round_up(lead + count, BLOCK) - lead, work->wide);
     return decay_rows(work, work->q, tokens);
 }
 
@@ -109,7 +109,7 @@ static int64_t limit_of(const work_t *work, int64_t keys, int64_t query) {
 
 /* Rows from `first` on that see what is in the state and nothing more. */
 ATTN_SMALL_STEP int64_t rows_of_state(const work_t *work, int64_t keys, int64_t first) {
-    const int64_t most = tile_min(STEP, work->head->problem->queries - first);
+    const int64_t most = attn_min(STEP, work->head->problem->queries - first);
     int64_t count = 0;
     while (count < most && limit_of(work, keys, first + count) <= work->known) count++;
     return count;
@@ -131,9 +131,9 @@ static int64_t run_recurrence(const attn_head_t *head, const linear_form_t *form
         int64_t tokens = 0, rows = rows_ready;
         if (!rows_ready) {
             const int64_t before = limit - work.known - (left > 0);
-            tokens = tile_min(STEP, before);
+            tokens = attn_min(STEP, before);
             if (left > 0 && before < STEP) {
-                rows = tile_min(tile_min(STEP - before, left), keys - work.known - before);
+                rows = attn_min(attn_min(STEP - before, left), keys - work.known - before);
                 tokens = before + rows;
             }
             load_tokens(&work, tokens);
@@ -204,7 +204,7 @@ static void weights(const attn_head_t *head, const linear_form_t *form,
     work.head = head;
     const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
     for (int64_t done = 0; done < queries->count; done += STEP)
-        weigh_rows(&work, queries, done, tile_min(STEP, queries->count - done), keys,
+        weigh_rows(&work, queries, done, attn_min(STEP, queries->count - done), keys,
                    rows + done * stride, stride);
 }
 

@@ -25,7 +25,7 @@ ATTN_STEP void load_gates(work_t *work, int64_t first, int64_t count) {
         for (int64_t k = 0; k < width; k += VF_LANES)
             vf_store(p + k, t ? vf_mul(vf_load(a + k), vf_load(p - width + k)) : vf_load(a + k));
     }
-    for (int64_t i = count * width; i < tile_round_up(count, BLOCK) * width; i++) work->a[i] = 1.0f;
+    for (int64_t i = count * width; i < attn_round_up(count, BLOCK) * width; i++) work->a[i] = 1.0f;
 }
 
 /* Rows times p, up to the token that each sees; without decays the rows themselves. */

@@ -65,11 +65,11 @@ ATTN_SMALL_STEP work_t lay_out_recurrence(const attn_problem_t *problem, const l
                                           attn_arena_t *arena) {
     enum { ROWS = STEP + TILE_ROWS };
     work_t work = {.form = form};
-    work.width = tile_round_up(form->features, PRODUCT_WIDTH);
-    work.stride = tile_round_up(problem->value_dim, PRODUCT_WIDTH);
+    work.width = attn_round_up(form->features, PRODUCT_WIDTH);
+    work.stride = attn_round_up(problem->value_dim, PRODUCT_WIDTH);
     work.wide =
         linear_map_is_wide(form->map)
-            ? attn_arena_take(arena, tile_round_up(problem->dim, VF_LANES), ROWS * sizeof(float))
+            ? attn_arena_take(arena, attn_round_up(problem->dim, VF_LANES), ROWS * sizeof(float))
             : NULL;
     float **const rows[] = {&work.k,  &work.q,    &work.a,      &work.p,
                             &work.kp, &work.last, &work.columns};
@@ -104,7 +104,7 @@ ATTN_SMALL_STEP const float *own_row(const work_t *work, uint32_t index, int64_t
 
 /* log(1 - 2^(-5-h)) (arXiv:2307.08621, Eq. 8) */
 ATTN_SMALL_STEP float retnet_decay(int64_t kv_head) {
-    const float x = bits_to_float((uint32_t)tile_max(122 - kv_head, 0) << 23);
+    const float x = bits_to_float((uint32_t)attn_max(122 - kv_head, 0) << 23);
     float sum = 0.0f; /* x + x^2/2 + ... of x at most 1/32 */
     for (int i = 5; i > 0; i--) sum = x * (sum + 1.0f / (float)i);
     return -sum;

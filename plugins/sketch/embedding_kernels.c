@@ -87,7 +87,7 @@ static void squares(const float *values, int64_t stride, int64_t width, const fl
                     double *result) {
     const int64_t most = ATTN_EMBED_COPIED / LANES, whole = width / LANES;
     for (int64_t done = 0; done < whole; done += most) {
-        const int64_t blocks = tile_min(most, whole - done);
+        const int64_t blocks = attn_min(most, whole - done);
         const float *chunk = values + done * LANES;
         const uintptr_t ahead = (uintptr_t)chunk + ATTN_EMBED_COPIED * sizeof *chunk;
         copy_blocks(chunk, stride, rows, blocks, copy);

@@ -13,10 +13,10 @@ typedef struct scratch {
 } scratch_t;
 
 static scratch_t lay_out_sketch_rows(int64_t dim, int64_t size, attn_arena_t *arena) {
-    const uint64_t width = (uint64_t)tile_max(TILE_ROWS, PANEL);
+    const uint64_t width = (uint64_t)attn_max(TILE_ROWS, PANEL);
     scratch_t scratch;
     scratch.input = attn_arena_take(arena, dim, width * sizeof(float));
-    scratch.output = attn_arena_take(arena, tile_round_up(size, VF_LANES), width * sizeof(float));
+    scratch.output = attn_arena_take(arena, attn_round_up(size, VF_LANES), width * sizeof(float));
     return scratch;
 }
 
@@ -28,11 +28,11 @@ static void scratch_size(int64_t dim, int64_t size, attn_arena_t *arena) {
 static void dense(const sketch_rows_t *rows, const float *matrix) {
     attn_arena_t arena = {.base = rows->scratch};
     const scratch_t scratch = lay_out_sketch_rows(rows->dim, rows->size, &arena);
-    const int64_t stride = tile_round_up(rows->size, VF_LANES);
+    const int64_t stride = attn_round_up(rows->size, VF_LANES);
     const size_t input_bytes = (size_t)(TILE_ROWS * rows->dim) * sizeof(float);
     const size_t output_bytes = (size_t)(TILE_ROWS * stride) * sizeof(float);
     for (int64_t first = 0; first < rows->count; first += TILE_ROWS) {
-        const int64_t count = tile_min(TILE_ROWS, rows->count - first);
+        const int64_t count = attn_min(TILE_ROWS, rows->count - first);
         memset(scratch.input, 0, input_bytes);
         memset(scratch.output, 0, output_bytes);
         for (int64_t r = 0; r < count; r++) {
@@ -54,7 +54,7 @@ static void sparse(const sketch_rows_t *rows, const attn_sketch_entry_t *entries
     attn_arena_t arena = {.base = rows->scratch};
     const scratch_t scratch = lay_out_sketch_rows(rows->dim, rows->size, &arena);
     for (int64_t first = 0; first < rows->count; first += PANEL) {
-        const int64_t count = tile_min(PANEL, rows->count - first);
+        const int64_t count = attn_min(PANEL, rows->count - first);
         tile_pack(scratch.input, PANEL, count, rows->dim, rows->source + first * rows->row_stride,
                   rows->row_stride, rows->column_stride, 1.0f);
         memset(scratch.output, 0, (size_t)(rows->size * PANEL) * sizeof(float));
@@ -95,7 +95,7 @@ static void hadamard(const sketch_rows_t *rows, const attn_sketch_srht_t *srht) 
     const int64_t order = attn_sketch_order(rows->dim);
     float *input = lay_out_sketch_rows(order, rows->size, &arena).input;
     for (int64_t first = 0; first < rows->count; first += PANEL) {
-        const int64_t count = tile_min(PANEL, rows->count - first);
+        const int64_t count = attn_min(PANEL, rows->count - first);
         memset(input, 0, (size_t)(order * PANEL) * sizeof(float));
         tile_pack(input, PANEL, count, rows->dim, rows->source + first * rows->row_stride,
                   rows->row_stride, rows->column_stride, 1.0f);
@@ -114,7 +114,7 @@ static void hadamard_back(const sketch_rows_t *rows, const attn_sketch_srht_t *s
     const int64_t order = attn_sketch_order(rows->size);
     float *mixed = lay_out_sketch_rows(order, rows->dim, &arena).input;
     for (int64_t first = 0; first < rows->count; first += PANEL) {
-        const int64_t count = tile_min(PANEL, rows->count - first);
+        const int64_t count = attn_min(PANEL, rows->count - first);
         const float *source = rows->source + first * rows->row_stride;
         float *out = rows->out + first * rows->size;
         memset(mixed, 0, (size_t)(order * PANEL) * sizeof(float));

@@ -79,7 +79,7 @@ ATTN_SMALL_STEP void buckets_part_(const buckets_tiles_t *all, flash_tile_t *til
     float codes[SPARSE_MOST_ROUNDS][FLASH_KEYS];
     for (int64_t round = 0; round < all->round; round++)
         for (int64_t j = 0; j < keys; j++) {
-            const int64_t at = tile_min(base + j, segment->count - 1);
+            const int64_t at = attn_min(base + j, segment->count - 1);
             codes[round][j] =
                 buckets->key_codes[round * buckets->keys + (segment->map ? segment->map[at] : at)];
         }

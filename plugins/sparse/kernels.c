@@ -104,9 +104,9 @@ ATTN_SMALL_STEP int64_t prepare_in_order(const attn_head_t *head, const attn_que
     for (int64_t t = 0; t < count; t++) {
         flash_tile_t *tile = &space->tiles[t];
         const int64_t done = t * TILE_ROWS;
-        tile->rows = tile_min(TILE_ROWS, rows - done);
+        tile->rows = attn_min(TILE_ROWS, rows - done);
         for (int64_t r = 0; r < TILE_ROWS; r++) {
-            tile->places[r] = attn_place_of(head, queries, done + tile_min(r, tile->rows - 1));
+            tile->places[r] = attn_place_of(head, queries, done + attn_min(r, tile->rows - 1));
             tile->places[r].query = order[tile->places[r].query];
             if (PRODUCT_FETCHES) flash_fetch_query(head, tile->places[r]);
         }

@@ -36,9 +36,9 @@ typedef struct select_space {
 ATTN_SMALL_STEP select_space_t select_lay_out(int64_t keys, int64_t top, int64_t count,
                                               attn_arena_t *arena) {
     select_space_t space = {.top = top};
-    space.most = tile_min(keys, top + tile_max(top, SELECT_ROOM));
+    space.most = attn_min(keys, top + attn_max(top, SELECT_ROOM));
     /* Of a vector of candidates all lanes are written. */
-    space.room = tile_round_up(space.most, VF_LANES) + SELECT_OFFER + VF_LANES;
+    space.room = attn_round_up(space.most, VF_LANES) + SELECT_OFFER + VF_LANES;
     space.rows = attn_arena_take(arena, count, sizeof(select_row_t));
     space.logits = attn_arena_take(arena, count, (uint64_t)space.room * sizeof(float));
     space.keys = attn_arena_take(arena, count, (uint64_t)space.room * sizeof(int32_t));
@@ -105,7 +105,7 @@ ATTN_SMALL_STEP void select_narrow(select_row_t *row, int64_t most) {
     int64_t step = high - low;
     if (row->bound > -INFINITY) low--, step = SELECT_STEP; /* kept ones may equal it */
     for (; high - low > 1 && above < row->top; step *= 2) {
-        step = tile_min(step, (high - low) / 2);
+        step = attn_min(step, (high - low) / 2);
         const int64_t middle = low + step, count = select_above(row, select_of_rank(middle));
         if (count > most)
             low = middle;

@@ -75,10 +75,10 @@ ATTN_SMALL_STEP void topkeys_see_(flash_tile_t *tile, const select_row_t *rows,
         for (int64_t i = 0; i < FLASH_KEYS; i++)
             tile->scores[r * FLASH_KEYS + i] = i < count ? logits[i] : -INFINITY;
     }
-    flash_softmax(tile, tile_min(most - from, FLASH_KEYS));
+    flash_softmax(tile, attn_min(most - from, FLASH_KEYS));
     for (int r = 0; tile->out && r < tile->rows; r++)
         topkeys_gather_(tile, segment, r, rows[r].keys + from,
-                        tile_min(FLASH_KEYS, rows[r].count - from));
+                        attn_min(FLASH_KEYS, rows[r].count - from));
 }
 
 /* Let a tile's rows see the keys that they chose. */
@@ -87,7 +87,7 @@ ATTN_SMALL_STEP void topkeys_see_chosen_(flash_tile_t *tile, select_row_t *rows,
     int64_t most = 0;
     for (int r = 0; r < tile->rows; r++) {
         select_narrow(&rows[r], rows[r].top);
-        most = tile_max(most, rows[r].count);
+        most = attn_max(most, rows[r].count);
     }
     for (int64_t from = 0; from < most; from += FLASH_KEYS)
         topkeys_see_(tile, rows, segment, from, most);

@@ -101,12 +101,18 @@ static inline void attn_host_parallel_for(const attn_host_t *host, int64_t tasks
     for (int64_t t = 0; t < tasks; t++) task(data, t, 0);
 }
 
-/** The smaller and the larger of two; the least multiple of `step` that is not below `n` >= 0. */
-static inline int64_t attn_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t attn_max(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t attn_round_up(int64_t n, int64_t step) {
-    return (n + step - 1) / step * step;
-}
+/* Loops of kernels hang on these being inlined. */
+#if defined(__GNUC__)
+#define ATTN_INLINED static inline __attribute__((always_inline))
+#else
+#define ATTN_INLINED static inline
+#endif
+
+/** The smaller and the larger of two; the multiple of `step` next to `n` >= 0, above or below. */
+ATTN_INLINED int64_t attn_min(int64_t a, int64_t b) { return a < b ? a : b; }
+ATTN_INLINED int64_t attn_max(int64_t a, int64_t b) { return a > b ? a : b; }
+ATTN_INLINED int64_t attn_round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+ATTN_INLINED int64_t attn_round_down(int64_t n, int64_t step) { return n / step * step; }
 
 /** What every plan says, with its backend's id, where a workspace overflows. */
 #define ATTN_NO_WORKSPACE "%s: the workspace would not fit in memory"

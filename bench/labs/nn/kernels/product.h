@@ -24,7 +24,7 @@ static void pack(float *panel, int64_t width, int64_t count, int64_t depth, cons
 
 /* A tile of the result into its place. */
 static void place_tile(const nn_product_t *p, const float *tile, int64_t r, int64_t c) {
-    const int64_t rows = tile_min(TILE_ROWS, p->rows - r), columns = p->columns - c;
+    const int64_t rows = attn_min(TILE_ROWS, p->rows - r), columns = p->columns - c;
     for (int64_t i = 0; i < rows; i++) {
         float *out = p->out + (r + i) * p->stride + c;
         for (int64_t j = 0; j < PANEL && j < columns; j += VF_LANES) {
@@ -40,10 +40,10 @@ static void product(const nn_product_t *p, float *scratch) {
     float tile[TILE_ROWS * PANEL];
     float *panels = scratch + TILE_ROWS * p->depth;
     for (int64_t c = 0; c < p->columns; c += PANEL)
-        pack(panels + c * p->depth, PANEL, tile_min(PANEL, p->columns - c), p->depth,
+        pack(panels + c * p->depth, PANEL, attn_min(PANEL, p->columns - c), p->depth,
              p->right.data + c * p->right.column, p->right.column, p->right.row);
     for (int64_t r = 0; r < p->rows; r += TILE_ROWS) {
-        pack(scratch, TILE_ROWS, tile_min(TILE_ROWS, p->rows - r), p->depth,
+        pack(scratch, TILE_ROWS, attn_min(TILE_ROWS, p->rows - r), p->depth,
              p->left.data + r * p->left.row, p->left.row, p->left.column);
         for (int64_t c = 0; c < p->columns; c += PANEL) {
             tile_panel_product(p->depth, scratch, panels + c * p->depth, tile, PANEL);
