@@ -84,7 +84,7 @@ static int compute(run_command_t *run) {
     const double start = measure_clock();
     if (run->chunk ? stream_run(trial, run->context, &run->settings, run->chunk,
                                 &run->report.stream_memory)
-                   : trial_run(trial))
+                   : attn_run(trial->plan, &trial->io, &trial->error))
         return cli_reject(NULL, &trial->error);
     run->report.seconds = measure_clock() - start;
     if (run->chunk && stream_name_kernel(trial, run->context, &run->settings, run->chunk))

@@ -18,7 +18,8 @@ static void pack(pieces_arrays_t *a) {
 
 static void product(pieces_arrays_t *a) {
     for (int64_t j = 0; j < KEYS; j += PANEL)
-        tile_panel_product(a->dim, a->query, a->panels + j * DIM, a->scores + j, KEYS);
+        tile_panel_product(TILE_ROWS, TILE_VECTORS, a->dim, a->query, a->panels + j * DIM,
+                           a->scores + j, KEYS);
 }
 
 /* In place: weights stay between 0 and 2. */

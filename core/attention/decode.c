@@ -211,7 +211,9 @@ static decode_run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
     return run;
 }
 
-void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io) {
+attn_status_t attn_decode_run(const attn_backend_plan_t *base, const attn_io_t *io,
+                              attn_error_t *error) {
+    const flash_plan_t *plan = (const flash_plan_t *)base;
     decode_run_t run = begin(plan, io);
     const int64_t splits = run.space.splits;
     attn_host_parallel_for(plan->host, run.teams * splits * run.parts, attend_split, &run);
@@ -219,4 +221,7 @@ void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io) {
         const attn_head_t head = head_of(&run, i);
         plan->decode->combine(&head, splits, partials_of(&run, i, 0), outs_of(&run, i, 0));
     }
+    if (io->scores.data) attn_decode_scores(plan, io);
+    (void)error;
+    return ATTN_OK;
 }

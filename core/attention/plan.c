@@ -4,19 +4,6 @@
 
 #include <math.h>
 
-static attn_status_t run_exact(const attn_backend_plan_t *base, const attn_io_t *io,
-                               attn_error_t *error) {
-    const flash_plan_t *plan = (const flash_plan_t *)base;
-    (void)error;
-    if (ATTN_SMALL || !plan->decode) {
-        attn_prefill_run(plan, io);
-        return ATTN_OK;
-    }
-    attn_decode_run(plan, io);
-    if (io->scores.data) attn_decode_scores(plan, io);
-    return ATTN_OK;
-}
-
 static void destroy(attn_backend_plan_t *base) {
     attn_host_release(((flash_plan_t *)base)->host, base);
 }
@@ -69,7 +56,7 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
         .struct_size = sizeof plan->base,
         .workspace_size = workspace,
         .kernel = few ? (bytes ? kernels : plan->kernels)->decode_name : plan->kernels->name,
-        .run = run_exact,
+        .run = few ? attn_decode_run : attn_prefill_run,
         .destroy = destroy,
     };
     *result = &plan->base;

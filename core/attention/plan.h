@@ -52,17 +52,19 @@ extern const attn_ext_weights_t attn_flash_weights;
 void attn_flash_cost(const flash_plan_t *plan, double pairs, double keys, double values,
                      attn_cost_t *cost);
 
-/* The two ways of a run: prefill.c and decode.c. Counting a workspace takes an arena without memory. Weights are those
- * of `count` queries from `at` on. */
+/* The two ways of a run, attn_backend_plan_t.run: prefill.c and decode.c. Counting a workspace takes an arena without
+ * memory. Weights are those of `count` queries from `at` on. */
 void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena);
-void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io);
+attn_status_t attn_prefill_run(const attn_backend_plan_t *base, const attn_io_t *io,
+                               attn_error_t *error);
 void attn_prefill_weights(const flash_plan_t *plan, const attn_io_t *io, attn_place_t at,
                           int64_t count, float *rows, int64_t row_stride);
 /* Whether a problem is decoded, and whether others have rows enough for integers (quantised.h). */
 int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern);
 int attn_quantised_fits(const attn_problem_t *problem);
 void attn_decode_workspace(const flash_plan_t *plan, attn_arena_t *arena);
-void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io);
+attn_status_t attn_decode_run(const attn_backend_plan_t *base, const attn_io_t *io,
+                              attn_error_t *error);
 void attn_decode_scores(const flash_plan_t *plan, const attn_io_t *io);
 void attn_decode_weights(const flash_plan_t *plan, const attn_io_t *io, attn_place_t at,
                          int64_t count, float *rows, int64_t row_stride);

@@ -354,7 +354,9 @@ static void attend_task(void *data, int64_t number, uint32_t worker) {
     write_scores(run, head, &queries);
 }
 
-void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io) {
+attn_status_t attn_prefill_run(const attn_backend_plan_t *base, const attn_io_t *io,
+                               attn_error_t *error) {
+    const flash_plan_t *plan = (const flash_plan_t *)base;
     const flash_units_t units = attn_units_of(plan, io);
     const int64_t heads = attn_unit_count(plan, units), slots = slot_count(plan);
     prefill_run_t run = begin(plan, io, units);
@@ -364,6 +366,8 @@ void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io) {
             pack_heads(&run, first, count);
             attn_host_parallel_for(plan->host, count * run.tasks, attend_task, &run);
         }
+    (void)error;
+    return ATTN_OK;
 }
 
 void attn_prefill_weights(const flash_plan_t *plan, const attn_io_t *io, attn_place_t at,

@@ -55,10 +55,11 @@ ATTN_SHARED_SMALL_STEP void tile_pack(float *panel, int64_t width, int64_t count
             panel[k * width + j] = factor * source[j * row_stride + k * column_stride];
 }
 
-/* tile_panel_product() for `tile_rows` rows and `vectors` vectors, both constants. */
-ATTN_INLINE void tile_panel_columns_(int tile_rows, int vectors, int64_t d,
-                                     const float *restrict rows, const float *restrict panel,
-                                     float *restrict scores, int64_t stride) {
+/** scores[r*stride + j] = sum_k rows[k*TILE_ROWS + r] * panel[k*PANEL + j], for `tile_rows` rows and `vectors` vectors of
+ * columns, both constants: TILE_ROWS and TILE_VECTORS are a whole tile. */
+ATTN_INLINE void tile_panel_product(int tile_rows, int vectors, int64_t d,
+                                    const float *restrict rows, const float *restrict panel,
+                                    float *restrict scores, int64_t stride) {
     vf sums[TILE_ROWS][TILE_VECTORS];
     ATTN_UNROLL
     for (int r = 0; r < tile_rows; r++) {
@@ -84,13 +85,6 @@ ATTN_INLINE void tile_panel_columns_(int tile_rows, int vectors, int64_t d,
     }
 }
 
-/** scores[r*stride + j] = sum_k rows[k*TILE_ROWS + r] * panel[k*PANEL + j], for a whole tile. */
-ATTN_INLINE void tile_panel_product(int64_t d, const float *restrict rows,
-                                    const float *restrict panel, float *restrict scores,
-                                    int64_t stride) {
-    tile_panel_columns_(TILE_ROWS, TILE_VECTORS, d, rows, panel, scores, stride);
-}
-
 /** The same for the first `count` rows and the columns [first, last), which may lie outside; `scores` begin with column
  * `from` of the panel. What else of the tile's scores is written is not said, but where all are in one vector that
  * `from` begins, and TILE_HAS_ONE, it is that vector alone. */
@@ -101,14 +95,13 @@ ATTN_INLINE void tile_panel_part(int64_t count, int64_t first, int64_t last, int
     const int64_t low = attn_max(first, 0) / VF_LANES * VF_LANES;
     if (TILE_HAS_ONE && attn_min(last, PANEL) - low <= VF_LANES) {
         if (few)
-            tile_panel_columns_(TILE_FEW_ROWS, 1, d, rows, panel + low, scores + low - from,
-                                stride);
+            tile_panel_product(TILE_FEW_ROWS, 1, d, rows, panel + low, scores + low - from, stride);
         else
-            tile_panel_columns_(TILE_ROWS, 1, d, rows, panel + low, scores + low - from, stride);
+            tile_panel_product(TILE_ROWS, 1, d, rows, panel + low, scores + low - from, stride);
     } else if (few) {
-        tile_panel_columns_(TILE_FEW_ROWS, TILE_VECTORS, d, rows, panel, scores - from, stride);
+        tile_panel_product(TILE_FEW_ROWS, TILE_VECTORS, d, rows, panel, scores - from, stride);
     } else {
-        tile_panel_product(d, rows, panel, scores - from, stride);
+        tile_panel_product(TILE_ROWS, TILE_VECTORS, d, rows, panel, scores - from, stride);
     }
 }
 

@@ -46,7 +46,8 @@ static void product(const nn_product_t *p, float *scratch) {
         pack(scratch, TILE_ROWS, attn_min(TILE_ROWS, p->rows - r), p->depth,
              p->left.data + r * p->left.row, p->left.row, p->left.column);
         for (int64_t c = 0; c < p->columns; c += PANEL) {
-            tile_panel_product(p->depth, scratch, panels + c * p->depth, tile, PANEL);
+            tile_panel_product(TILE_ROWS, TILE_VECTORS, p->depth, scratch, panels + c * p->depth,
+                               tile, PANEL);
             place_tile(p, tile, r, c);
         }
     }
