@@ -310,7 +310,7 @@ static attn_status_t check_header(const attn_stream_t *stream, const saved_t *sa
         return attn_fail(error, ATTN_ERROR_ARGUMENT, no_stream);
     if (is_other)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                         "stream: these bytes are of version %d, not %d",
+                         "stream: these bytes are of version %d of a saved stream, not %d",
                          saved->magic[VERSION] - '0', magic[VERSION] - '0');
     if (memcmp(saved->backend, own.backend, sizeof own.backend) != 0)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,

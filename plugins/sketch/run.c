@@ -116,7 +116,8 @@ attn_status_t attn_sketch_sample(const sketch_plan_t *plan, const attn_io_t *io,
     for (int64_t head = first; head < first + count; head++)
         if (space->ranks[head] > plan->rank)
             return attn_fail(error, ATTN_ERROR_RANGE,
-                             "sketch: rank is %lld, [Q; K] of key/value head %lld has rank %lld",
+                             "sketch: parameter 'rank' is %lld, and [Q; K] of key/value head %lld "
+                             "has rank %lld",
                              (long long)plan->rank, (long long)head, (long long)space->ranks[head]);
     return attn_sketch_chooses(plan) ? attn_choose_check(plan, space->ranks, first, count, error)
                                      : ATTN_OK;

@@ -156,7 +156,7 @@ describe("attn run sketch --x", () => {
         [[...asArrays, "--columns", "39", ...last], /has column 39, must be 0 to 38/],
         [
             [...asArrays, ...last, "--set", "method=leverage", "--set", "rank=3"],
-            /rank is 3, \[Q; K\] of key\/value head 0 has rank \d/,
+            /'rank' is 3, and \[Q; K\] of key\/value head 0 has rank \d/,
         ],
         [[...asArrays, ...last, "--stream", "4", "--causal"], /--stream.*need --q and --k/],
         [[...asArrays, ...last, "--present-k", "pk.npy"], /--present-k.*need --q and --k/],

@@ -292,13 +292,13 @@ static void what_cannot_be_is_told(void **state) {
     expect(context, &wide, KIND_NORMAL, "method=deterministic,size=12",
            "size is 12|more than the rank of [Q; K], 12 of key/value head 0");
     expect(context, &wide, KIND_NORMAL, "method=deterministic,size=40,rank=7",
-           "rank is 7|has rank 12");
+           "'rank' is 7|has rank 12");
     expect(context, &tall, KIND_NORMAL, "method=deterministic,size=15", "size is 15|16 of");
     expect(context, &tall, KIND_LOW_RANK, "method=deterministic,size=5", "size is 5|5 of");
     expect(context, &wide, KIND_NORMAL, "method=approximate,size=40,rank=7",
-           "rank is 7|has rank 12");
+           "'rank' is 7|has rank 12");
     expect(context, &embedded, KIND_NORMAL, "method=approximate,size=40,rank=7",
-           "rank is 7|has rank 12");
+           "'rank' is 7|has rank 12");
     fixture_refuse_plan(context, "sketch", &wide, "method=approximate,factor=1.9", ATTN_ERROR_RANGE,
                         "factor|1.9");
     const attn_problem_t huge = fixture_problem(1, 1, 6, 6, 1000000, 4);
