@@ -333,7 +333,9 @@ test("what is too large for one file is said", async () => {
     await change(() => page.fill("#text", words(4000)));
     await page.click("#share summary");
     await page.click("[data-share=file]");
-    await page.locator("#share [role=status]", { hasText: /has \d\.\d MB, and 1.5 MB is/ }).waitFor();
+    await page
+        .locator("#share [role=status]", { hasText: /has \d\.\d MB, and 1.5 MB is/ })
+        .waitFor();
 });
 
 test("elements compute the weights of their panels, of a text and of arrays", async () => {
@@ -350,7 +352,10 @@ test("elements compute the weights of their panels, of a text and of arrays", as
     await change(() => page.fill("#sparse-block", "2"));
     await page.click("#share summary");
     const code = await copy("elements");
-    assert.match(code, /<attn-view backend="softmax" params="{[^<]*}" causal="" text="a &quot;b&quot; /);
+    assert.match(
+        code,
+        /<attn-view backend="softmax" params="{[^<]*}" causal="" text="a &quot;b&quot; /,
+    );
     assert.match(code, /backend="sparse" params="{[^<]*&quot;block&quot;:2/);
     assert.match(code, /import { defineView } from "libattn\/view";/);
     await drawn();
