@@ -22,7 +22,8 @@ static lab_point_t point_at(const lab_run_t *run, double x) {
 static int is_defined(const separation_t *what) {
     const double a1 = what->a[1], b = what->b, c = what->c;
     if (what->net == SEPARATION_REGRESSION) return what->n >= 4;
-    if (what->n % (what->d - (what->net == SEPARATION_CROSS ? 1 : 2))) return 0;
+    const int64_t blocks = what->d - (what->net == SEPARATION_CROSS ? 1 : 2);
+    if (blocks < 1 || what->n % blocks) return 0;
     if (!(what->a[0] > 0 && what->a[0] < 0.1)) return 0;
     if (what->net == SEPARATION_CROSS) return a1 > 1;
     if (what->net == SEPARATION_SELF)
