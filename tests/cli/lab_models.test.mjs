@@ -198,7 +198,7 @@ describe("attn lab solve", () => {
         [
             "what looks like an option",
             ["solve", "arithmetic", "-3 + 4"],
-            /'-3 \+ 4' \(.* behind --\)/,
+            /'-3 \+ 4' \(use -- before arguments that start with -\)/,
         ],
         ["more than the model knows", ask("7 8 9 10"), /more than the 3 numbers/],
     ];
