@@ -3,9 +3,9 @@ import { ofLabs } from "./labs/library";
 
 export const gallery: typeof english = {
     counts: (holds, fails, undecided, shown) =>
-        `Von ${holds + fails + undecided} Aussagen der Arbeiten, jede innerhalb ihrer eigenen Voraussetzungen geprüft, treffen ${holds} zu und ${fails} nicht; bei ${undecided} entscheiden die Zahlen nichts. ${shown} Abbildungen stehen so da, wie die Arbeiten sie zeichnen, ohne Urteil.`,
+        `${holds + fails + undecided} Aussagen der Arbeiten sind geprüft, jede innerhalb ihrer eigenen Voraussetzungen: ${holds} treffen zu, ${fails} nicht, ${undecided} sind unentschieden. ${shown} Abbildungen sind gezeichnet wie in den Arbeiten, ohne Urteil.`,
     ownCounts: (holds, fails, undecided) =>
-        `Von ${holds + fails + undecided} eigenen Behauptungen der Bibliothek treffen ${holds} zu und ${fails} nicht, ${undecided} bleiben offen.`,
+        `Von ${holds + fails + undecided} eigenen Behauptungen der Bibliothek treffen ${holds} zu, ${fails} nicht, ${undecided} sind unentschieden.`,
     own: "Eigene Behauptung der Bibliothek:",
     beyond: "Über die Arbeit hinaus:",
     run: "Selbst ausführen",

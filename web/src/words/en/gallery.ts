@@ -2,9 +2,9 @@
 
 export const gallery = {
     counts: (holds: number, fails: number, undecided: number, shown: number) =>
-        `Of ${holds + fails + undecided} statements of the papers, each judged within its own premises, ${holds} hold and ${fails} fail; of ${undecided} the numbers decide nothing. ${shown} figures stand as the paper draws them, without a verdict.`,
+        `${holds + fails + undecided} statements of the papers are judged, each within its own premises: ${holds} hold, ${fails} fail, ${undecided} are undecided. ${shown} figures are drawn as in the papers, without a verdict.`,
     ownCounts: (holds: number, fails: number, undecided: number) =>
-        `Of ${holds + fails + undecided} claims of the library's own ${holds} hold, ${fails} fail and ${undecided} stay open.`,
+        `Of the library's own ${holds + fails + undecided} claims, ${holds} hold, ${fails} fail and ${undecided} are undecided.`,
     own: "The library's own claim:",
     beyond: "Beyond the paper:",
     run: "Run it yourself",
