@@ -124,7 +124,6 @@ typedef struct attn_context_options {
 /**
  * Make a context with the built-in backends registered. `options` may be NULL. You own *context
  * and destroy it with attn_context_destroy(). [any thread]
- *
  * Errors:
  * - ATTN_ERROR_NOT_FOUND: no tier has the name options->cpu, or that in the environment.
  * - ATTN_ERROR_UNSUPPORTED: this machine or this build lacks the tier, or has no threads.
@@ -194,7 +193,6 @@ ATTN_API attn_tensor_t *attn_io_array(attn_io_t *io, uint32_t number);
 /**
  * Load a plugin's shared object and register its backends: all of them or, on an error, none.
  * [one thread per context]
- *
  * Errors:
  * - ATTN_ERROR_PLUGIN: there is no such file, it is no plugin, or one of its ids is taken.
  * - ATTN_ERROR_ABI: the plugin has another major version of the ABI.
@@ -207,7 +205,6 @@ ATTN_API attn_status_t attn_plugin_load(attn_context_t *context, const char *pat
 /**
  * Register a plugin that is linked into the program. `entry` must outlive the context. `origin` is
  * copied; NULL means "linked". [one thread per context]
- *
  * Errors:
  * - ATTN_ERROR_PLUGIN: it is no plugin, or one of its ids is taken.
  * - ATTN_ERROR_ABI: the plugin has another major version of the ABI.
@@ -220,7 +217,6 @@ ATTN_API attn_status_t attn_plugin_register(attn_context_t *context,
 /**
  * Undo attn_plugin_register(): the context loses the backends of `entry`, and you may free `entry`.
  * Destroy all their plans and streams before. [one thread per context]
- *
  * Errors:
  * - ATTN_ERROR_NOT_FOUND: `entry` is not registered.
  */
@@ -255,7 +251,6 @@ ATTN_API void attn_problem_init(attn_problem_t *problem, int64_t batch, int64_t 
 /**
  * Check a problem by itself: sizes of at least 1, products that fit in memory, heads a multiple of
  * kv_heads. [any thread]
- *
  * Errors:
  * - ATTN_ERROR_SHAPE: a size or a product of sizes.
  * - ATTN_ERROR_DTYPE: an element type.
@@ -266,7 +261,6 @@ ATTN_API attn_status_t attn_problem_check(const attn_problem_t *problem, attn_er
 /**
  * Say that runs bring the input of this name, the library's or the backend's own. Sets its bit in
  * problem->inputs or own_inputs. [any thread]
- *
  * Errors:
  * - ATTN_ERROR_NOT_FOUND: there is no such input.
  * - ATTN_ERROR_ARGUMENT: all runs have to bring it, or none.
@@ -340,7 +334,6 @@ ATTN_API attn_status_t attn_from_f32(void *to, attn_dtype_t dtype, const float *
 
 /**
  * Convert back, which is exact. [any thread]
- *
  * Errors:
  * - ATTN_ERROR_DTYPE: `dtype` is not f16, bf16 or f32.
  * - ATTN_ERROR_SHAPE: as of attn_from_f32().
@@ -374,7 +367,6 @@ typedef struct attn_param {
  * Make a plan. The parameters are parsed and checked against the backend's declaration; the backend
  * says whether it can solve the problem, and prepares. A plan is immutable; threads may share it.
  * You destroy it, before the context. [any thread]
- *
  * Errors:
  * - ATTN_ERROR_SHAPE, ATTN_ERROR_DTYPE: the problem.
  * - ATTN_ERROR_NOT_FOUND: there is no such backend or parameter.
@@ -418,7 +410,6 @@ ATTN_API int32_t attn_plan_array(const attn_plan_t *plan, uint32_t number, attn_
 
 /**
  * What one run costs. You set cost->struct_size. [any thread]
- *
  * Errors:
  * - ATTN_ERROR_UNSUPPORTED: the backend has no attn.cost/1.
  */
@@ -435,7 +426,6 @@ ATTN_API int32_t attn_plan_fact(const attn_plan_t *plan, uint32_t index, attn_fa
  * Solve the plan's problem on these arrays. Every array is checked against the problem first; when
  * one is wrong, nothing is written. Does not allocate, lock or print. Several threads may run one
  * plan at once, each with a workspace of its own. [any thread]
- *
  * Errors:
  * - ATTN_ERROR_SHAPE, ATTN_ERROR_DTYPE: an array's extents or element type.
  * - ATTN_ERROR_ARGUMENT: an array is missing, not expected, misaligned or overlaps another.
@@ -565,7 +555,6 @@ ATTN_API attn_status_t attn_stream_query(attn_stream_t *stream, const attn_io_t 
  * Forget all tokens from number `length` on. A stream that does not keep all tokens can go back to
  * 0, or as far as it still has what the next token sees; for linear that is the beginning of the
  * last append. [one thread per stream]
- *
  * Errors:
  * - ATTN_ERROR_RANGE: there are fewer tokens than `length`.
  * - ATTN_ERROR_UNSUPPORTED: it cannot go back so far.
@@ -575,7 +564,6 @@ ATTN_API attn_status_t attn_stream_truncate(attn_stream_t *stream, int64_t lengt
 
 /**
  * Make an independent copy, which you destroy. [one thread per stream]
- *
  * Errors:
  * - ATTN_ERROR_MEMORY: out of memory.
  */
@@ -593,7 +581,6 @@ ATTN_API uint64_t attn_stream_save(const attn_stream_t *stream, void *buffer, ui
  * Replace the stream's tokens by saved ones. On an error the stream is what it was. The saved
  * numbers are taken as they are: keep a checksum where storage may change bits.
  * [one thread per stream]
- *
  * Errors:
  * - ATTN_ERROR_ARGUMENT: no stream saved these bytes, some are missing or too many, or another
  *   backend or method saved them.
