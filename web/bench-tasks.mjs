@@ -1,10 +1,10 @@
 /** For bench.mjs: how long a task of the main thread is at most, whatever is opened or moved, and what a letter draws. */
 
-import { settled } from "./test/browser.mjs";
-import { npy, randomNumbers } from "./test/npy.mjs";
-import { change, drop } from "./test/reader.mjs";
-import { rested, watchRest } from "./test/rest.mjs";
-import { longestTask, words } from "./test/watch.mjs";
+import { settled } from "./test/support/browser.mjs";
+import { npy, randomNumbers } from "./test/support/npy.mjs";
+import { change, drop } from "./test/support/reader.mjs";
+import { rested, watchRest } from "./test/support/rest.mjs";
+import { longestTask, words } from "./test/support/watch.mjs";
 
 const aim = "50 ms";
 

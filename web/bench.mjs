@@ -7,8 +7,8 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { benchTasks } from "./bench-tasks.mjs";
 import { serve } from "./serve.mjs";
-import { launchChromium, settled } from "./test/browser.mjs";
-import { countBytes, longestTask, mainThread, words } from "./test/watch.mjs";
+import { launchChromium, settled } from "./test/support/browser.mjs";
+import { countBytes, longestTask, mainThread, words } from "./test/support/watch.mjs";
 
 const sizes = [64, 4096, 16384];
 const rounds = 5; // whose median counts

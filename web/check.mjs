@@ -8,7 +8,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serve } from "./serve.mjs";
-import { launchChromium, settled } from "./test/browser.mjs";
+import { launchChromium, settled } from "./test/support/browser.mjs";
 
 const picture = process.argv[2] ?? fileURLToPath(new URL("../build/demo.png", import.meta.url));
 const mostBytes = 200_000; // of a picture: readers of the README load them all

@@ -4,7 +4,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize, resolve } from "node:path";
-import { launchChromium } from "../../web/test/browser.mjs";
+import { launchChromium } from "../../web/test/support/browser.mjs";
 import { encodeModel, makers } from "./models.mjs";
 import { inRoot } from "./paths.mjs";
 import { serve } from "./worker.mjs";

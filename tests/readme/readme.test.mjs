@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { serve } from "../../web/serve.mjs";
-import { launchChromium } from "../../web/test/browser.mjs";
+import { launchChromium } from "../../web/test/support/browser.mjs";
 import { exactAttention, largestError } from "../exact/exact.mjs";
 
 const root = join(import.meta.dirname, "..", "..");

@@ -133,7 +133,7 @@ want_emscripten() {
 }
 
 # Debian has Chromium without its windows as a package of its own, which opens a page in two thirds of the time.
-# Whoever names a browser in CHROMIUM has one (web/test/browser.mjs).
+# Whoever names a browser in CHROMIUM has one (web/test/support/browser.mjs).
 want_browser() {
     [ -z "${CHROMIUM:-}" ] || return 0
     if is_debian; then

@@ -9,7 +9,7 @@ import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { launchShared } from "./browser.mjs";
+import { launchShared } from "./support/browser.mjs";
 
 /* They end the tests; then the browser and the notes go. */
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"];
@@ -52,7 +52,7 @@ async function tell(notes) {
 }
 
 async function allFiles() {
-    const names = await readdir(folder);
+    const names = await readdir(folder, { recursive: true });
     return names.filter((name) => name.endsWith(".test.mjs")).map((name) => join(folder, name));
 }
 

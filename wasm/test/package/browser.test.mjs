@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { launchChromium } from "../../../web/test/browser.mjs";
+import { launchChromium } from "../../../web/test/support/browser.mjs";
 import { assertClose, exactAttention } from "../support.mjs";
 import { serve } from "./server.mjs";
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import webpack from "webpack";
-import { launchChromium } from "../../../web/test/browser.mjs";
+import { launchChromium } from "../../../web/test/support/browser.mjs";
 import { makeProject, pack } from "./projects.mjs";
 import { serve } from "./server.mjs";
 

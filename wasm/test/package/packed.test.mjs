@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { launchChromium } from "../../../web/test/browser.mjs";
+import { launchChromium } from "../../../web/test/support/browser.mjs";
 import { makeProject, outputOf, pack, packageFolder, readmeExample } from "./projects.mjs";
 import { serve } from "./server.mjs";
 

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { patience } from "../../../web/test/rest.mjs";
+import { patience } from "../../../web/test/support/rest.mjs";
 
 export const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 

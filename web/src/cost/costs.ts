@@ -1,8 +1,8 @@
 /** The parts of the page about costs, together: what was tried, and what lengths cost. */
 
-import type { Findings } from "../lines";
-import type { Label } from "../terms";
-import type { Values } from "../types";
+import type { Findings } from "../compare/lines";
+import type { Label } from "../dom/terms";
+import type { Values } from "../state/types";
 import type { Quantity } from "./lengths";
 import type { Candidate } from "./lengths";
 import { Longer, type Counting } from "./longer";

@@ -1,7 +1,7 @@
 /** The figures of costs, drawn by Observable Plot: it comes when the first of them is opened. */
 
 import * as Plot from "@observablehq/plot";
-import { tick } from "../format";
+import { tick } from "../dom/format";
 import {
     apart,
     dotRadius,
@@ -10,7 +10,7 @@ import {
     rings,
     roundTicks,
     seriesColour as colour,
-} from "../plot";
+} from "../dom/plot";
 import { lengths, type LengthPoint, type Quantity } from "./lengths";
 import { settingOf, type Cost, type Point } from "./trials";
 import { words } from "../words/words";

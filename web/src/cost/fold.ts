@@ -1,6 +1,6 @@
 /** A part of the page that is folded away until it is wanted, and draws its figure only then. */
 
-import { find, message } from "../dom";
+import { find, message } from "../dom/dom";
 import { takeMenu, type Matrix, type Table } from "../take/menu";
 import { standaloneSvg } from "../take/standalone";
 

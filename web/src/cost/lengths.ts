@@ -2,7 +2,7 @@
 
 import type { Attn, Plan, Tensor } from "libattn/worker";
 import { posed } from "../rules/posed";
-import type { Problem, Values } from "../types";
+import type { Problem, Values } from "../state/types";
 
 export const quantities = ["time", "flops", "memory"] as const;
 export type Quantity = (typeof quantities)[number];

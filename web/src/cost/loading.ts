@@ -1,6 +1,6 @@
 /** Observable Plot comes when the first figure of costs is opened: in tasks that are short, one after another. */
 
-import { turn } from "../turn";
+import { turn } from "../engine/turn";
 
 type Figures = typeof import("./figures");
 

@@ -1,8 +1,8 @@
 /** What the same attention costs from 64 tokens to a million. */
 
-import { element, find, isAbort, message } from "../dom";
+import { element, find, isAbort, message } from "../dom/dom";
 import type { Table } from "../take/menu";
-import { bytes, count, milliseconds, significant } from "../format";
+import { bytes, count, milliseconds, significant } from "../dom/format";
 import { Fold } from "./fold";
 import {
     below,

@@ -1,14 +1,14 @@
 /** Error against cost of all that was tried, live. */
 
-import { element, find, isAbort } from "../dom";
-import type { Findings } from "../lines";
+import { element, find, isAbort } from "../dom/dom";
+import type { Findings } from "../compare/lines";
 import type { Table } from "../take/menu";
-import { bytes, count, milliseconds, short, significant } from "../format";
+import { bytes, count, milliseconds, short, significant } from "../dom/format";
 import { Fold } from "./fold";
 import type { Candidate } from "./lengths";
 import { costs, pointsOf, settingOf, type Cost, type Point, type Trials } from "./trials";
 import { mostTried } from "./tried";
-import { costTerms, type Label } from "../terms";
+import { costTerms, type Label } from "../dom/terms";
 import { loadFigures } from "./loading";
 import { words } from "../words/words";
 

@@ -1,7 +1,7 @@
 /** What has been tried on the present input: each backend's settings, what they cost and how far off they are. */
 
-import type { Findings } from "../lines";
-import type { Values } from "../types";
+import type { Findings } from "../compare/lines";
+import type { Values } from "../state/types";
 import type { Candidate } from "./lengths";
 import { words } from "../words/words";
 

@@ -1,7 +1,7 @@
 /** Settings that were tried, as a link has them. */
 
 import type { Param } from "libattn";
-import type { Value, Values } from "../types";
+import type { Value, Values } from "../state/types";
 import type { Candidate } from "./lengths";
 
 /** A link has so many of them: the newest. */

@@ -2,8 +2,8 @@
 
 import * as Plot from "@observablehq/plot";
 import type { LabAxis, LabPanel, LabResult } from "libattn/labs";
-import { tick } from "../format";
-import { measuredTicks } from "../plot";
+import { tick } from "../dom/format";
+import { measuredTicks } from "../dom/plot";
 import type { Curve } from "./curves";
 import { said } from "./words";
 

@@ -1,6 +1,6 @@
 /** Files of runs, given to the reader: what does that comes when the first is asked for. */
 
-import { save } from "../saving";
+import { save } from "../input/saving";
 import { png } from "../take/standalone";
 
 /** What a link leads to, under the name that it gives. */

@@ -1,10 +1,10 @@
 /** The settings of an experiment: controls made from its declarations, and words for wrong values. */
 
 import type { Lab, LabPanel, Param } from "libattn/labs";
-import { makeControls, type Controls } from "../controls";
-import { element, find, showLine } from "../dom";
-import { tick } from "../format";
-import type { Value, Values } from "../types";
+import { makeControls, type Controls } from "../dom/controls";
+import { element, find, showLine } from "../dom/dom";
+import { tick } from "../dom/format";
+import type { Value, Values } from "../state/types";
 import { defaultSeed, isTaken, type Choice } from "./state";
 import { said } from "./words";
 

@@ -2,9 +2,9 @@
 
 import "../shell/trusted"; // first: workers are started by what follows
 import { lab, labs, type LabProgress } from "libattn/labs";
-import { element, find, message } from "../dom";
-import { count, tick } from "../format";
-import { Hash } from "../hash";
+import { element, find, message } from "../dom/dom";
+import { count, tick } from "../dom/format";
+import { Hash } from "../state/hash";
 import { Command } from "../panel/command";
 import { start } from "../shell/start";
 import { estimate, trialsOf } from "./estimate";

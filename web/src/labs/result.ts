@@ -1,8 +1,8 @@
 /** What a run has found so far: figure, progress, table and file. */
 
 import type { LabPanel, LabProgress, LabResult } from "libattn/labs";
-import { find, showLine } from "../dom";
-import { count, short, significant } from "../format";
+import { find, showLine } from "../dom/dom";
+import { count, short, significant } from "../dom/format";
 import { takeMenu, type Table } from "../take/menu";
 import { standaloneSvg } from "../take/standalone";
 import { curvesOf, type Curve } from "./curves";

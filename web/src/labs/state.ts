@@ -1,8 +1,8 @@
 /** What the reader chose, kept in the address; and the command that makes the same numbers. */
 
 import type { Lab, LabPanel } from "libattn/labs";
-import { quote } from "../command";
-import type { Values } from "../types";
+import { quote } from "../input/command";
+import type { Values } from "../state/types";
 
 export interface Choice {
     lab: Lab;

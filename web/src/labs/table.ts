@@ -1,8 +1,8 @@
 /** The numbers behind a figure: as a table, and as a file. */
 
 import type { LabPanel } from "libattn/labs";
-import { element } from "../dom";
-import { short } from "../format";
+import { element } from "../dom/dom";
+import { short } from "../dom/format";
 import type { Table } from "../take/menu";
 import type { Row } from "./figure";
 

@@ -1,8 +1,8 @@
 /** One head among all: its picture, its numbers, and the button that leads to it. */
 
-import type { Theme } from "../colors";
-import { element } from "../dom";
-import { significant } from "../format";
+import type { Theme } from "../map/colors";
+import { element } from "../dom/dom";
+import { significant } from "../dom/format";
 import type { HeadRows, Look } from "./look";
 import type { Tile } from "./sheet";
 import { paintSmall, shrink, type Small } from "./thumbnail";

@@ -1,12 +1,12 @@
 /** All heads of a backend side by side: a small picture and three numbers of each, and a way to it. */
 
-import { readTheme } from "../colors";
+import { readTheme } from "../map/colors";
 import { Fold } from "../cost/fold";
-import { element, find, isAbort, message } from "../dom";
-import { count } from "../format";
+import { element, find, isAbort, message } from "../dom/dom";
+import { count } from "../dom/format";
 import type { Matrix, Table } from "../take/menu";
-import type { Shape } from "../types";
-import type { Work } from "../work";
+import type { Shape } from "../state/types";
+import type { Work } from "../engine/work";
 import { HeadButton, type View } from "./button";
 import { words } from "../words/words";
 

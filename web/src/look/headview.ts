@@ -4,14 +4,14 @@
  */
 
 import { topKeys } from "libattn/view/words";
-import { nameOf } from "../axes";
+import { nameOf } from "../map/axes";
 import { Fold } from "../cost/fold";
-import { element, find } from "../dom";
-import { significant } from "../format";
+import { element, find } from "../dom/dom";
+import { significant } from "../dom/format";
 import type { Pin } from "../row/place";
 import type { Matrix, Table } from "../take/menu";
 import { tableOfWeights } from "../take/weights";
-import type { Grid } from "../types";
+import type { Grid } from "../state/types";
 import { Strands, type Side, type Weights } from "./strands";
 import { words } from "../words/words";
 

@@ -1,6 +1,6 @@
 /** A head looked at closely: rows of its weights and its output beside the exact ones. */
 
-import { accuracyOf, rowErrors } from "../accuracy";
+import { accuracyOf, rowErrors } from "../engine/accuracy";
 import { droppedWeight, entropy, mean, meanDistance, topRecall } from "./measures";
 
 /** Rows of a head. */

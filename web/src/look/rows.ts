@@ -1,6 +1,6 @@
 /** Rows of a head as they are looked at: their weights, and what a run has of them. */
 
-import type { Shape } from "../types";
+import type { Shape } from "../state/types";
 import { queriesToSee, type HeadRows } from "./look";
 
 export const chunk = 1 << 19; // weights in a piece: some milliseconds

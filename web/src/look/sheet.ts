@@ -1,6 +1,6 @@
 /** Heads side by side as one picture, to be saved. */
 
-import type { Theme } from "../colors";
+import type { Theme } from "../map/colors";
 import { SvgSurface } from "../take/surface";
 
 export interface Tile {

@@ -1,6 +1,6 @@
 /** Two columns of tokens and the lines between them, as an SVG picture whose tokens can be pointed at. */
 
-import { svg } from "../dom";
+import { svg } from "../dom/dom";
 import { words } from "../words/words";
 
 export type Side = "query" | "key";

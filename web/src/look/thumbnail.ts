@@ -1,6 +1,6 @@
 /** Small pictures of heads' weights. */
 
-import { colorize, type Theme } from "../colors";
+import { colorize, type Theme } from "../map/colors";
 import type { HeadRows } from "./look";
 
 const side = 48; // cells at most

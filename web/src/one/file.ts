@@ -1,7 +1,7 @@
 /** Makes the one file of a view: style, program and arrays in it, and nothing that is to be fetched. */
 
 import { escaped } from "../../escaped.js";
-import { find } from "../dom";
+import { find } from "../dom/dom";
 import { programOf } from "./program.js";
 import type { SavedView } from "./saved";
 import { words } from "../words/words";

@@ -1,17 +1,17 @@
 /** A backend's panel in a file: without what only the page has around it. */
 
 import type { Backend } from "libattn";
-import { makeControls, type Controls } from "../controls";
-import { find, message } from "../dom";
-import type { Cell } from "../drawing";
-import type { Findings } from "../lines";
+import { makeControls, type Controls } from "../dom/controls";
+import { find, message } from "../dom/dom";
+import type { Cell } from "../map/drawing";
+import type { Findings } from "../compare/lines";
 import { panelElement } from "../panel/element";
 import { Figures } from "../panel/figures";
 import { Picture } from "../panel/picture";
 import { Row } from "../panel/row";
 import type { Pin } from "../row/place";
-import { termOf, type Label } from "../terms";
-import type { Grid, Values } from "../types";
+import { termOf, type Label } from "../dom/terms";
+import type { Grid, Values } from "../state/types";
 import type { Viewport } from "../zoom/zoom";
 import type { Solution } from "./solution";
 

@@ -1,9 +1,9 @@
 /** What a view is that is saved as one file. */
 
-import type { ColourLaw } from "../colors";
+import type { ColourLaw } from "../map/colors";
 import type { Candidate } from "../cost/lengths";
 import type { Pin } from "../row/place";
-import type { Input, Problem, Role, Shape, Values } from "../types";
+import type { Input, Problem, Role, Shape, Values } from "../state/types";
 import type { Viewport } from "../zoom/zoom";
 
 export interface SavedView {

@@ -3,17 +3,17 @@
 import type { Backend } from "libattn";
 import type { Attn, Plan } from "libattn/inline";
 import type { Attn as Worker, Plan as Remote } from "libattn/worker";
-import { tooMuch, type Findings } from "../lines";
+import { tooMuch, type Findings } from "../compare/lines";
 import { lookAt, type HeadRows, type Look } from "../look/look";
 import { headRows, type Part } from "../look/rows";
-import { emptyGrid, fillRows, queriesOf } from "../pool";
+import { emptyGrid, fillRows, queriesOf } from "../engine/pool";
 import type { Place } from "../row/place";
 import { probe, type Held } from "../row/probe";
 import { stepsOf, type Steps } from "../row/steps";
 import { posed } from "../rules/posed";
 import { exactOnce } from "../source/exact";
-import { numbersOf } from "../told";
-import type { Grid, Input, Numbers, Problem, Values } from "../types";
+import { numbersOf } from "../engine/told";
+import type { Grid, Input, Numbers, Problem, Values } from "../state/types";
 import type { Viewport } from "../zoom/zoom";
 
 const turns = 5; // of which the middle one's time counts

@@ -1,17 +1,17 @@
 /** A view in one file: it computes on arrays that stand in the file, wherever that is opened. */
 
 import { init, type Attn, type Backend } from "libattn/inline";
-import { onTheme, readTheme } from "../colors";
-import { element, find, message } from "../dom";
-import { Explainer } from "../explainer";
+import { onTheme, readTheme } from "../map/colors";
+import { element, find, message } from "../dom/dom";
+import { Explainer } from "../dom/explainer";
 import { Heads } from "../look/heads";
 import { HeadView } from "../look/headview";
-import { offered } from "../offering";
-import { paintPanels } from "../painting";
-import { Pinning } from "../pinning";
+import { offered } from "../engine/offering";
+import { paintPanels } from "../map/painting";
+import { Pinning } from "../compare/pinning";
 import type { Pin } from "../row/place";
-import type { Input, Problem } from "../types";
-import { unfold } from "../unfolded";
+import type { Input, Problem } from "../state/types";
+import { unfold } from "../compare/unfolded";
 import { OnePanel, type Around } from "./panel";
 import { unpackArrays, unpackProblem, type SavedView } from "./saved";
 import { Solution } from "./solution";

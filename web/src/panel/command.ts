@@ -1,6 +1,6 @@
 /** The command line that computes a panel's numbers again, to copy. */
 
-import { find, setText } from "../dom";
+import { find, setText } from "../dom/dom";
 import { words } from "../words/words";
 
 const patience = 1500; // milliseconds that the button says what it did

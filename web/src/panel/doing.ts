@@ -1,6 +1,6 @@
 /** What a panel is computing, and how far it is. */
 
-import { Late } from "../late";
+import { Late } from "../dom/late";
 
 export type Step = "picture" | "output" | "error" | "time";
 

@@ -1,6 +1,6 @@
 import type { Backend } from "libattn";
-import { find } from "../dom";
-import { withLinks } from "../references";
+import { find } from "../dom/dom";
+import { withLinks } from "../dom/references";
 import { words } from "../words/words";
 
 /** What stands in a panel of its backend, but for controls. */

@@ -1,10 +1,17 @@
 /** A panel's numbers: what it found, what its plan tells, and what is wrong. */
 
-import { find, showLine } from "../dom";
-import { Drawn } from "../frame";
-import { factLines, fillList, numberLines, warnings, type Findings, type Line } from "../lines";
-import { Late } from "../late";
-import type { Grid } from "../types";
+import { find, showLine } from "../dom/dom";
+import { Drawn } from "../map/frame";
+import {
+    factLines,
+    fillList,
+    numberLines,
+    warnings,
+    type Findings,
+    type Line,
+} from "../compare/lines";
+import { Late } from "../dom/late";
+import type { Grid } from "../state/types";
 
 const patience = 300; // milliseconds: what comes sooner takes the place of what is not dimmed before
 

@@ -1,12 +1,12 @@
 /** One backend: its weights, its numbers and its controls. */
 
 import type { Backend, Param } from "libattn";
-import { isAbort, message } from "../dom";
-import type { Cell } from "../drawing";
-import type { Findings } from "../lines";
+import { isAbort, message } from "../dom/dom";
+import type { Cell } from "../map/drawing";
+import type { Findings } from "../compare/lines";
 import type { Look } from "../look/look";
-import type { Grid, Timing, Values } from "../types";
-import type { Work } from "../work";
+import type { Grid, Timing, Values } from "../state/types";
+import type { Work } from "../engine/work";
 import type { Region } from "../zoom/region";
 import { Doing, type Step } from "./doing";
 import { panelElement } from "./element";

@@ -1,11 +1,11 @@
 /** What a panel is made of, each part with what it does to the page around it. */
 
 import type { Backend } from "libattn";
-import { makeControls, type Controls } from "../controls";
-import { find, keepPlace } from "../dom";
-import type { Findings } from "../lines";
-import { wholes } from "../terms";
-import type { Values } from "../types";
+import { makeControls, type Controls } from "../dom/controls";
+import { find, keepPlace } from "../dom/dom";
+import type { Findings } from "../compare/lines";
+import { wholes } from "../dom/terms";
+import type { Values } from "../state/types";
 import { Command } from "./command";
 import { Figures } from "./figures";
 import type { Panel } from "./panel";

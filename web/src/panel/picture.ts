@@ -1,17 +1,17 @@
 /** A panel's picture: weights or their difference from another's, and what the cell pointed at has. */
 
-import { keyAxis, nameOf, queryAxis, quotedName } from "../axes";
-import { shade, type ColourLaw, type Theme } from "../colors";
-import { find, setText } from "../dom";
-import type { Cell } from "../drawing";
-import { significant } from "../format";
-import { Drawn } from "../frame";
-import { Heatmap, type Zooming } from "../heatmap";
-import { Late } from "../late";
+import { keyAxis, nameOf, queryAxis, quotedName } from "../map/axes";
+import { shade, type ColourLaw, type Theme } from "../map/colors";
+import { find, setText } from "../dom/dom";
+import type { Cell } from "../map/drawing";
+import { significant } from "../dom/format";
+import { Drawn } from "../map/frame";
+import { Heatmap, type Zooming } from "../map/heatmap";
+import { Late } from "../dom/late";
 import type { Look } from "../look/look";
 import type { Pin } from "../row/place";
 import type { Table } from "../take/menu";
-import type { Grid } from "../types";
+import type { Grid } from "../state/types";
 import { isSame, type Region } from "../zoom/region";
 import { Told } from "./told";
 import { words } from "../words/words";

@@ -1,6 +1,6 @@
 /** A panel's steps of the query that is pinned. */
 
-import { isAbort, message } from "../dom";
+import { isAbort, message } from "../dom/dom";
 import type { Place } from "../row/place";
 import type { Steps } from "../row/steps";
 import { rowView, type Words } from "../row/view";

@@ -1,9 +1,9 @@
 /** What a panel gives as files: its picture, and with it what it is of. */
 
-import { find } from "../dom";
-import type { Findings } from "../lines";
+import { find } from "../dom/dom";
+import type { Findings } from "../compare/lines";
 import { takeMenu } from "../take/menu";
-import type { Problem } from "../types";
+import type { Problem } from "../state/types";
 import type { Panel } from "./panel";
 import type { Picture } from "./picture";
 import type { Surroundings } from "./surroundings";

@@ -1,10 +1,10 @@
 import type { Backend } from "libattn";
-import type { Cell } from "../drawing";
-import type { Engine } from "../engine";
-import type { Findings, Line } from "../lines";
+import type { Cell } from "../map/drawing";
+import type { Engine } from "../engine/engine";
+import type { Findings, Line } from "../compare/lines";
 import type { Pin } from "../row/place";
-import type { Label, Term } from "../terms";
-import type { Grid, Problem } from "../types";
+import type { Label, Term } from "../dom/terms";
+import type { Grid, Problem } from "../state/types";
 import type { Viewport, Zoom } from "../zoom/zoom";
 import type { Panel } from "./panel";
 

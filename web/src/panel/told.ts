@@ -1,10 +1,10 @@
 /** A picture in words and as a table, for whoever does not see it. */
 
 import { summarize, topKeys } from "libattn/view/words";
-import { keyAxis, queryAxis, quotedName } from "../axes";
-import { element, find, setText } from "../dom";
-import { percent, significant } from "../format";
-import type { Grid } from "../types";
+import { keyAxis, queryAxis, quotedName } from "../map/axes";
+import { element, find, setText } from "../dom/dom";
+import { percent, significant } from "../dom/format";
+import type { Grid } from "../state/types";
 import { isSame, wholeOf } from "../zoom/region";
 import { words } from "../words/words";
 

@@ -1,8 +1,8 @@
 /** A button that leads to the row of a panel's output that is farthest off. */
 
-import { element, find } from "../dom";
-import { significant } from "../format";
-import type { WorstRow } from "../types";
+import { element, find } from "../dom/dom";
+import { significant } from "../dom/format";
+import type { WorstRow } from "../state/types";
 import { words } from "../words/words";
 
 export class Worst {

@@ -1,6 +1,6 @@
 /** A button for each preset, and what is said of the one that is shown. */
 
-import { element, find } from "../dom";
+import { element, find } from "../dom/dom";
 import { groups, presets, type Preset } from "./list";
 import { words } from "../words/words";
 

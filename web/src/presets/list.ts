@@ -2,7 +2,7 @@
 
 import type { Pin } from "../row/place";
 import { modelScale } from "../source/scale";
-import type { Problem, Values } from "../types";
+import type { Problem, Values } from "../state/types";
 import { words } from "../words/words";
 
 export interface Preset {

@@ -1,8 +1,8 @@
 /** The formulas of a row, with the numbers of the key that is looked at. */
 
-import { element } from "../dom";
-import { significant } from "../format";
-import { formula, fraction, power, row, sub, sum } from "../math";
+import { element } from "../dom/dom";
+import { significant } from "../dom/format";
+import { formula, fraction, power, row, sub, sum } from "../dom/math";
 import type { Ruling } from "../rules/exact";
 import type { KeySteps, Steps } from "./steps";
 import { words } from "../words/words";

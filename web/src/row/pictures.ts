@@ -1,7 +1,7 @@
 /** Numbers of a row as pictures: what comes out, and what is kept as a state. */
 
-import { element, svg } from "../dom";
-import { bytes, count } from "../format";
+import { element, svg } from "../dom/dom";
+import { bytes, count } from "../dom/format";
 import type { State } from "./probe";
 import type { Steps } from "./steps";
 import { words } from "../words/words";

@@ -1,7 +1,7 @@
 /** One query of one head, and its arrays. */
 
 import { Ruling, softmax } from "../rules/exact";
-import type { Input, Problem } from "../types";
+import type { Input, Problem } from "../state/types";
 
 /** A query that is looked at closely, and the key whose numbers are written out. */
 export interface Pin {

@@ -5,9 +5,9 @@
 
 import type { ArrayInfo, AttnErrorCode, Backend } from "libattn";
 import type { Attn, Plan } from "libattn/worker";
-import type { Held as Whole } from "../held";
+import type { Held as Whole } from "../engine/held";
 import { posed } from "../rules/posed";
-import type { Input, Problem, Role, Values } from "../types";
+import type { Input, Problem, Role, Values } from "../state/types";
 import { dotProducts, exactLogits, headArrays, seenArrays, seenPairs, type Place } from "./place";
 
 export interface Probe {

@@ -1,6 +1,6 @@
 /** One row of a backend, step by step: numbers of every key, and what they add up to. */
 
-import type { Input, Problem } from "../types";
+import type { Input, Problem } from "../state/types";
 import type { Ruling } from "../rules/exact";
 import { distance, dotProducts, exactLogits, exactWeights, headArrays, mix } from "./place";
 import type { Place } from "./place";

@@ -1,7 +1,7 @@
 /** What the numbers of a row mean. */
 
-import { formula, fraction, power, row, sub, sum } from "../math";
-import type { Term } from "../terms";
+import { formula, fraction, power, row, sub, sum } from "../dom/math";
+import type { Term } from "../dom/terms";
 import type { KeySteps, Steps } from "./steps";
 import { words } from "../words/words";
 

@@ -1,8 +1,8 @@
 /** Shows one row of a backend, step by step. */
 
-import { element } from "../dom";
-import { count, significant } from "../format";
-import type { Label } from "../terms";
+import { element } from "../dom/dom";
+import { count, significant } from "../dom/format";
+import type { Label } from "../dom/terms";
 import { formulas } from "./formulas";
 import { outputBars, stateImage, valueBars } from "./pictures";
 import { runsOf, type KeySteps, type Steps } from "./steps";

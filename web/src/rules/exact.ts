@@ -1,6 +1,6 @@
 /** The rules of a problem by their formulas, in double precision: what exact attention goes by. */
 
-import type { Problem, Shape } from "../types";
+import type { Problem, Shape } from "../state/types";
 import { fits, rowOf } from "./mask";
 import { seenBytes } from "./posed";
 import { slopeOf } from "./rules";

@@ -1,8 +1,8 @@
 /** The fields of the problem's rules. */
 
-import { find, message, setText, showLine } from "../dom";
-import { count } from "../format";
-import type { Shape } from "../types";
+import { find, message, setText, showLine } from "../dom/dom";
+import { count } from "../dom/format";
+import type { Shape } from "../state/types";
 import { fits, type Mask } from "./mask";
 import { readMask } from "./maskfile";
 import { parseRuns, ruleNames, runsText, type Rules } from "./rules";

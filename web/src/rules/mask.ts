@@ -1,6 +1,6 @@
 /** A mask from a file: of each query and key, whether the one sees the other. */
 
-import type { Problem, Shape } from "../types";
+import type { Problem, Shape } from "../state/types";
 
 export interface Mask {
     /** Of its own: what is computed by it is known by that, and links have it. */

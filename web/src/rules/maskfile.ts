@@ -1,8 +1,8 @@
 /** Reads the file of a mask, and keeps it for a reload. */
 
-import { message } from "../dom";
-import { readFile } from "../files";
-import { isKey, keep, kept, newKey } from "../store";
+import { message } from "../dom/dom";
+import { readFile } from "../input/files";
+import { isKey, keep, kept, newKey } from "../state/store";
 import type { Mask } from "./mask";
 import { words } from "../words/words";
 

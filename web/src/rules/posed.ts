@@ -1,7 +1,7 @@
 /** A problem as the library takes it: options of its plan, and the arrays that its runs bring. */
 
 import type { InputName } from "libattn";
-import type { Problem, Shape } from "../types";
+import type { Problem, Shape } from "../state/types";
 import { fits, without } from "./mask";
 import { slopeOf, type Run } from "./rules";
 

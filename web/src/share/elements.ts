@@ -1,12 +1,12 @@
 /** The panels as elements of another page: an `<attn-view>` of libattn/view for each, and the code that has them. */
 
 import { defineView, type AttnView } from "libattn/view";
-import { element } from "../dom";
+import { element } from "../dom/dom";
 import { unpackArrays, type SavedView } from "../one/saved";
 import { ruleNames } from "../rules/rules";
-import type { Arrays } from "../saving";
+import type { Arrays } from "../input/saving";
 import { crc32 } from "../source/checksums";
-import type { Role } from "../types";
+import type { Role } from "../state/types";
 import { words } from "../words/words";
 
 const { share: told } = words;

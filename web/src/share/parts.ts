@@ -1,6 +1,6 @@
 /** Parts of the page that an embedded one may be without. */
 
-import { element, find } from "../dom";
+import { element, find } from "../dom/dom";
 import { words } from "../words/words";
 
 export const { parts } = words.share;

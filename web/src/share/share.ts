@@ -1,8 +1,8 @@
 /** A link to what is shown, and code that shows it, or parts of it, on another page. */
 
-import { element, find, message } from "../dom";
+import { element, find, message } from "../dom/dom";
 import type { SavedView } from "../one/saved";
-import { save, saveArrays } from "../saving";
+import { save, saveArrays } from "../input/saving";
 import { allParts, parts, readWithout, usuallyWithout, writeWithout, type Part } from "./parts";
 import { words } from "../words/words";
 

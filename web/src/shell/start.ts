@@ -1,6 +1,6 @@
 /** What every page that computes does first. */
 
-import { find } from "../dom";
+import { find } from "../dom/dom";
 import { keep } from "./keep";
 import { takeAlong } from "./language";
 

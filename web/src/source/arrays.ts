@@ -2,7 +2,7 @@
 
 import { embed, readNpy } from "libattn/data";
 import { npyOf } from "./tensors";
-import type { ArrayFile, Input, Role, Shape } from "../types";
+import type { ArrayFile, Input, Role, Shape } from "../state/types";
 
 interface Array4 extends Record<Size, number> {
     /** Its role and shape, for people: "Q (8, 64)". */

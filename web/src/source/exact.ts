@@ -3,7 +3,7 @@
 import type { HeadRows } from "../look/look";
 import { nameOf } from "../rules/mask";
 import { Ruling, softmax } from "../rules/exact";
-import type { Input, Problem, Shape } from "../types";
+import type { Input, Problem, Shape } from "../state/types";
 
 /**
  * The output of these rows, one after the other; row (b * heads + h) * queries + i is query i of head h

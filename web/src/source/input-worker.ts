@@ -1,8 +1,8 @@
 /** The worker that reads inputs: what source.ts asks for, answered one after the other. */
 
 import type { AttnErrorCode } from "libattn";
-import { message } from "../dom";
-import type { ArrayFile, Input, Problem, Role } from "../types";
+import { message } from "../dom/dom";
+import type { ArrayFile, Input, Problem, Role } from "../state/types";
 import { inputFromFiles, inputFromText } from "./arrays";
 import { lookAt, type HeadRows } from "../look/look";
 import { exactOnce, exactRows } from "./exact";

@@ -1,7 +1,7 @@
 /** The inputs of presets that are made by hand, each of a few lines: same numbers wherever they are made. */
 
-import { generator } from "../sample";
-import type { Input } from "../types";
+import { generator } from "../engine/sample";
+import type { Input } from "../state/types";
 
 /** Tokens with vectors for each: what its query, key and value are. */
 interface Head {

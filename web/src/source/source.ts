@@ -2,7 +2,7 @@
 
 import type { HeadRows, Look } from "../look/look";
 import type { Preset } from "../presets/list";
-import type { ArrayFile, Input, Problem, Role, TensorInfo } from "../types";
+import type { ArrayFile, Input, Problem, Role, TensorInfo } from "../state/types";
 import type { Thought } from "./trained";
 import type { Answer, Letter, Request } from "./input-worker";
 import { words } from "../words/words";

@@ -8,7 +8,7 @@ import { npyMagic, writeNpy } from "./npy";
 import { readSafetensors } from "./safetensors";
 import { isPacked, packedAxis, thirdData, thirdOf, thirdShape, thirdsOf } from "./split";
 import { listZip } from "./zip";
-import type { TensorInfo } from "../types";
+import type { TensorInfo } from "../state/types";
 
 /** A tensor's elements as they lie in the file, which is kept alive by them. */
 export interface Tensor {

@@ -1,7 +1,7 @@
 /** A row as bars: what each key has from softmax, and beside it from another backend. */
 
 import * as Plot from "@observablehq/plot";
-import { finish } from "../plot";
+import { finish } from "../dom/plot";
 import { words } from "../words/words";
 
 export interface Bars {

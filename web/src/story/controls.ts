@@ -1,10 +1,10 @@
 /** What the reader of the story can set: text, token, scale, lengths and parameters. */
 
 import type { Backend } from "libattn";
-import { element, find } from "../dom";
-import { count, short } from "../format";
-import type { Settings } from "../state";
-import type { Value } from "../types";
+import { element, find } from "../dom/dom";
+import { count, short } from "../dom/format";
+import type { Settings } from "../state/state";
+import type { Value } from "../state/types";
 import { words } from "../words/words";
 
 const typingPause = 200; // milliseconds

@@ -1,15 +1,15 @@
 /** What the steps of the story compute: rows of attention, on texts and presets, and costs. */
 
 import type { Backend } from "libattn";
-import { Bench } from "../bench";
+import { Bench } from "../engine/bench";
 import { countLength, lengths, type Candidate, type LengthPoint } from "../cost/lengths";
-import { Held } from "../held";
+import { Held } from "../engine/held";
 import { presetOf } from "../presets/list";
-import { emptyGrid, fillRows } from "../pool";
+import { emptyGrid, fillRows } from "../engine/pool";
 import { posed } from "../rules/posed";
 import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
 import { Source } from "../source/source";
-import type { Grid, Input, Problem } from "../types";
+import type { Grid, Input, Problem } from "../state/types";
 import { wholeOf } from "../zoom/region";
 
 /** A query of one head under a backend. */

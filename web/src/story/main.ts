@@ -2,17 +2,17 @@
 
 import "../shell/trusted"; // first: workers are started by what follows
 import type { Backend } from "libattn";
-import { readText } from "../address";
-import { onTheme, readTheme } from "../colors";
+import { readText } from "../state/address";
+import { onTheme, readTheme } from "../map/colors";
 import { usualCosts } from "../cost/costs";
-import { element, find, isAbort, message, showLine } from "../dom";
-import { count } from "../format";
-import { Hash } from "../hash";
-import { Heatmap } from "../heatmap";
-import type { Held } from "../held";
+import { element, find, isAbort, message, showLine } from "../dom/dom";
+import { count } from "../dom/format";
+import { Hash } from "../state/hash";
+import { Heatmap } from "../map/heatmap";
+import type { Held } from "../engine/held";
 import { start } from "../shell/start";
-import { defaultSettings, readLink, textInLink, writeLink } from "../state";
-import type { Link, Settings } from "../state";
+import { defaultSettings, readLink, textInLink, writeLink } from "../state/state";
+import type { Link, Settings } from "../state/state";
 import { takeMenu, type Matrix, type Table } from "../take/menu";
 import { standaloneSvg } from "../take/standalone";
 import { tableOfWeights } from "../take/weights";

@@ -1,7 +1,7 @@
 /** Bytes that backends keep, by the tokens that have come. */
 
-import { svg } from "../dom";
-import { bytes } from "../format";
+import { svg } from "../dom/dom";
+import { bytes } from "../dom/format";
 import type { Kept } from "./player";
 import { words } from "../words/words";
 

@@ -1,13 +1,13 @@
 /** Tokens that come one by one, to a stream of each backend: what it keeps of them, and what it answers. */
 
 import type { Attn, Stream } from "libattn/worker";
-import { PerWorker, type Bench } from "../bench";
+import { PerWorker, type Bench } from "../engine/bench";
 import type { Candidate } from "../cost/lengths";
-import { message } from "../dom";
+import { message } from "../dom/dom";
 import { states } from "../row/probe";
 import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
 import type { HeadArrays, Place } from "../row/place";
-import type { Input, Problem } from "../types";
+import type { Input, Problem } from "../state/types";
 import { countedParts, partsOf, sizesOf, type Sizes } from "./sizes";
 
 /** What a backend has after so many tokens. */

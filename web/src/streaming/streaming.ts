@@ -1,15 +1,15 @@
 /** Tokens played one by one: what each backend keeps of them grows, or does not. */
 
 import { Fold } from "../cost/fold";
-import { nameOf } from "../axes";
-import { element, find, message } from "../dom";
-import { bytes, count, significant } from "../format";
+import { nameOf } from "../map/axes";
+import { element, find, message } from "../dom/dom";
+import { bytes, count, significant } from "../dom/format";
 import type { Table } from "../take/menu";
-import type { Summary } from "../types";
+import type { Summary } from "../state/types";
 import type { Kept, Player } from "./player";
 import { growth, type Size } from "./growth";
 import { countedParts } from "./sizes";
-import { streamTerms, type Label } from "../terms";
+import { streamTerms, type Label } from "../dom/terms";
 import { words } from "../words/words";
 
 const { streaming: told } = words;

@@ -1,6 +1,6 @@
 /** The legend of a figure as a part of its picture. */
 
-import { svg } from "../dom";
+import { svg } from "../dom/dom";
 
 export interface Entry {
     mark: "line" | "points" | "bound" | "faint" | "area";

@@ -1,7 +1,7 @@
 /** Buttons that give the reader what a part of the page shows, as files. */
 
-import { element, message } from "../dom";
-import { save } from "../saving";
+import { element, message } from "../dom/dom";
+import { save } from "../input/saving";
 import { float32Npy } from "../source/npy";
 import { png } from "./standalone";
 import { words } from "../words/words";

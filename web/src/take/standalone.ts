@@ -1,6 +1,6 @@
 /** Pictures of the page as files that need nothing else. */
 
-import { svg } from "../dom";
+import { svg } from "../dom/dom";
 import { words } from "../words/words";
 import { legendBelow, type Entry } from "./legend";
 

@@ -1,6 +1,6 @@
 /** Weights as a table. */
 
-import type { Grid } from "../types";
+import type { Grid } from "../state/types";
 import type { Table } from "./menu";
 
 /** A line for each: none is pooled. */

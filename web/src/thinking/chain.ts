@@ -1,6 +1,6 @@
 /** The tokens of a thought, one of which was read last. */
 
-import { element, find } from "../dom";
+import { element, find } from "../dom/dom";
 import type { Thought } from "../source/trained";
 import { words } from "../words/words";
 import { said } from "./words";

@@ -2,12 +2,12 @@
 
 import type { Backend } from "libattn";
 import type { Candidate } from "../cost/lengths";
-import { message } from "../dom";
-import type { Engine } from "../engine";
+import { message } from "../dom/dom";
+import type { Engine } from "../engine/engine";
 import { modelScale } from "../source/scale";
 import type { Thought } from "../source/trained";
-import type { Grid } from "../types";
-import type { Work } from "../work";
+import type { Grid } from "../state/types";
+import type { Work } from "../engine/work";
 import { wholeOf } from "../zoom/region";
 import { keeping } from "./keeping";
 import type { Made } from "./view";

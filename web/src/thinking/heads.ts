@@ -1,9 +1,9 @@
 /** All heads of all layers, small: each a picture that grows by a row with each token that is read. */
 
-import type { Theme } from "../colors";
-import { element, find } from "../dom";
+import type { Theme } from "../map/colors";
+import { element, find } from "../dom/dom";
 import { takeMenu, type Matrix, type Table } from "../take/menu";
-import type { Grid } from "../types";
+import type { Grid } from "../state/types";
 import { firstRows, paintWeights, tableOfHeads } from "./weights";
 import { said } from "./words";
 

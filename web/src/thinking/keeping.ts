@@ -2,7 +2,7 @@
 
 import type { Attn } from "libattn/worker";
 import type { Candidate } from "../cost/lengths";
-import type { Input } from "../types";
+import type { Input } from "../state/types";
 
 /** So far it is told what would be kept if the tokens came again and again: states and caches then differ. */
 export const longest = 64;

@@ -1,7 +1,7 @@
 /** What each attention has to keep of the tokens that have been read. */
 
-import { element, find } from "../dom";
-import { bytes } from "../format";
+import { element, find } from "../dom/dom";
+import { bytes } from "../dom/format";
 import { growth } from "../streaming/growth";
 import { takeMenu, type Table } from "../take/menu";
 import { standaloneSvg } from "../take/standalone";

@@ -2,14 +2,14 @@
 
 import "../shell/trusted"; // first: workers are started by what follows
 import type { Backend } from "libattn";
-import { onTheme, readTheme } from "../colors";
-import { dumpLine, quote } from "../command";
-import { element, find, isAbort, message, showLine } from "../dom";
-import type { Cell } from "../drawing";
-import { Engine } from "../engine";
-import { count, percent } from "../format";
-import { Hash } from "../hash";
-import { drawLegend } from "../legend";
+import { onTheme, readTheme } from "../map/colors";
+import { dumpLine, quote } from "../input/command";
+import { element, find, isAbort, message, showLine } from "../dom/dom";
+import type { Cell } from "../map/drawing";
+import { Engine } from "../engine/engine";
+import { count, percent } from "../dom/format";
+import { Hash } from "../state/hash";
+import { drawLegend } from "../map/legend";
 import { Command } from "../panel/command";
 import { start } from "../shell/start";
 import { modelScale } from "../source/scale";

@@ -1,6 +1,6 @@
 /** Steps through the tokens of a thought, by hand or by itself. */
 
-import { find } from "../dom";
+import { find } from "../dom/dom";
 import { words } from "../words/words";
 
 const { play, pause: hold } = words.streaming;

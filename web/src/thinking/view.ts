@@ -1,14 +1,14 @@
 /** One head under one kind of attention, large, with how far its output is off. */
 
-import type { Theme } from "../colors";
-import { element, find, showLine } from "../dom";
-import { Heatmap } from "../heatmap";
-import { nameOf } from "../axes";
-import { significant } from "../format";
-import type { Cell } from "../drawing";
+import type { Theme } from "../map/colors";
+import { element, find, showLine } from "../dom/dom";
+import { Heatmap } from "../map/heatmap";
+import { nameOf } from "../map/axes";
+import { significant } from "../dom/format";
+import type { Cell } from "../map/drawing";
 import { takeMenu, type Matrix, type Table } from "../take/menu";
 import { tableOfWeights } from "../take/weights";
-import type { Accuracy, Grid } from "../types";
+import type { Accuracy, Grid } from "../state/types";
 import { firstRows } from "./weights";
 import { words } from "../words/words";
 import { said } from "./words";

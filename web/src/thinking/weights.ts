@@ -1,8 +1,8 @@
 /** Weights as small pictures without axes. */
 
-import { colorize, type Theme } from "../colors";
+import { colorize, type Theme } from "../map/colors";
 import type { Matrix, Table } from "../take/menu";
-import type { Grid } from "../types";
+import type { Grid } from "../state/types";
 
 /** Weights as bare pixels, on the scale from 0 to 1. */
 export function paintWeights(

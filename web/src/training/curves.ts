@@ -2,8 +2,8 @@
 
 import * as Plot from "@observablehq/plot";
 import { frame } from "../cost/figures";
-import { tick } from "../format";
-import { finish, lineHeight, seriesColour as colour } from "../plot";
+import { tick } from "../dom/format";
+import { finish, lineHeight, seriesColour as colour } from "../dom/plot";
 import { said } from "./words";
 
 export interface Point {

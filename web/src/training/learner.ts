@@ -1,10 +1,10 @@
 /** One model that learns: its worker, what it told, and where that is shown. */
 
 import type { StudyOptions } from "libattn/training";
-import type { Theme } from "../colors";
-import { element, find, showLine } from "../dom";
-import { count, percent, significant } from "../format";
-import { fillList } from "../lines";
+import type { Theme } from "../map/colors";
+import { element, find, showLine } from "../dom/dom";
+import { count, percent, significant } from "../dom/format";
+import { fillList } from "../compare/lines";
 import { takeMenu, type Matrix, type Table } from "../take/menu";
 import { paintWeights, tableOfHeads } from "../thinking/weights";
 import type { Point } from "./curves";

@@ -1,9 +1,9 @@
 /** The page where models learn: softmax and linear attention beside each other, on the same samples. */
 
 import "../shell/trusted"; // first: workers are started by what follows
-import { onTheme, readTheme } from "../colors";
-import { element, find, message, showLine } from "../dom";
-import { Hash } from "../hash";
+import { onTheme, readTheme } from "../map/colors";
+import { element, find, message, showLine } from "../dom/dom";
+import { Hash } from "../state/hash";
 import { Command } from "../panel/command";
 import { start } from "../shell/start";
 import { takeMenu, type Table } from "../take/menu";

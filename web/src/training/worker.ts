@@ -2,7 +2,7 @@
 
 import { init, type Attn } from "libattn";
 import { createStudy, type Solution, type Study, type StudyOptions } from "libattn/training";
-import { message } from "../dom";
+import { message } from "../dom/dom";
 import { modelScale } from "../source/scale";
 
 /** First of all "begin", with what is learned and what the model is asked meanwhile; then "go" and "pause" by turns. */

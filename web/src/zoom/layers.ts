@@ -1,8 +1,8 @@
 /** Pictures of a matrix that have been drawn: what another region looks like until its weights are there. */
 
-import { resize } from "../dom";
-import type { Grid } from "../types";
-import type { Box } from "../drawing";
+import { resize } from "../dom/dom";
+import type { Grid } from "../state/types";
+import type { Box } from "../map/drawing";
 import { contains, isSame, type Region } from "./region";
 
 interface Layer {

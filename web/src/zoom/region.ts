@@ -1,6 +1,6 @@
 /** Which part of a matrix of weights is looked at. */
 
-import type { Shape } from "../types";
+import type { Shape } from "../state/types";
 
 /** Queries and keys: the first of each, and how many. */
 export interface Region {

@@ -1,8 +1,8 @@
 /** What part of the weights all panels show, and what a cell of several weights has of them. */
 
-import { find, setText } from "../dom";
-import { Frame } from "../frame";
-import { cellLimit, poolings, type Pooling } from "../types";
+import { find, setText } from "../dom/dom";
+import { Frame } from "../map/frame";
+import { cellLimit, poolings, type Pooling } from "../state/types";
 import {
     contains,
     isSame,

@@ -1,0 +1,543 @@
+/** Links and code that the page gives, and pages that show parts of it. */
+
+import assert from "node:assert/strict";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { init } from "libattn";
+import { embed } from "libattn/data";
+import { settled } from "../support/browser.mjs";
+import { randomNpy } from "../support/npy.mjs";
+import { change, drop, errors, page, reopen, site, testOrigins } from "../support/panels.mjs";
+import { rested } from "../support/rest.mjs";
+import { words } from "../support/watch.mjs";
+
+const hidden = { header: ".page-header", presets: "#presets", input: "#input", footer: "footer" };
+
+async function copy(what) {
+    await page.click(`[data-share=${what}]`);
+    await page.locator("#share [role=status]", { hasText: /Copied|Selected/ }).waitFor();
+    return page.inputValue("#share textarea");
+}
+
+test("the link that is copied has what was chosen last", async () => {
+    await page.click("#share summary");
+    await change(() => page.check("#causal"));
+    await page.fill("#text", "one two three");
+    await change(() => page.fill("#sketch-size", "12"));
+    const shown = await errors();
+    const link = await copy("link");
+    assert.equal(link, page.url());
+    await reopen(link);
+    assert.deepEqual(await errors(), shown);
+});
+
+test("code to embed shows the same numbers on another page, without the parts that were not chosen", async () => {
+    await change(() => page.click("[data-preset=copy]"));
+    const shown = await errors();
+    await page.click("#share summary");
+    const usual = await copy("embed");
+    assert.match(usual, /^<iframe src="[^"]*#preset=copy&amp;embed=1" .*<\/iframe>$/);
+    await page.uncheck("#share [name=numbers]");
+    await page.check("#share [name=header]");
+    const other = await copy("embed");
+    assert.match(other, /embed=1&amp;without=presets%2Cinput%2Cnumbers%2Cmore%2Cfooter"/);
+    assert.ok(!page.url().includes("embed"), "this page stays whole");
+
+    const host = await site.newPage({ viewport: { width: 1000, height: 800 } });
+    await host.route("**/host.html", (route) =>
+        route.fulfill({ contentType: "text/html", body: `<!doctype html>${usual}` }),
+    );
+    await host.goto(new URL("host.html", site.url).href);
+    const frame = host.frames()[1];
+    await frame.waitForSelector("[data-name=error] data[value*='.']");
+    await settled(frame);
+    const inFrame = await frame
+        .locator("[data-name=error] data")
+        .evaluateAll((all) => all.map(({ value }) => Number(value)));
+    assert.deepEqual(inFrame, shown);
+    await host.close();
+
+    await reopen(/src="([^"]*)"/.exec(other)[1].replaceAll("&amp;", "&"));
+    assert.deepEqual(await errors(), shown);
+    for (const [part, selector] of Object.entries(hidden))
+        assert.equal(await page.locator(selector).isVisible(), part === "header", part);
+    assert.equal(await page.locator(".numbers").first().isVisible(), false);
+    assert.equal(await page.locator(".rest").first().isVisible(), true);
+});
+
+test("#embed=1&without=presets,input,nothing,__proto__: an embedded page stays so as it is used, and leads to the whole of it", async () => {
+    assert.equal(await page.locator("#presets").isVisible(), false);
+    assert.equal(await page.locator(".page-header").isVisible(), true);
+    await change(() => page.fill("#sketch-size", "12"));
+    await page.waitForURL(/embed=1&without=presets%2Cinput&sketch.size=12/);
+    await page.focus("#whole a");
+    assert.equal(await page.getAttribute("#whole a", "href"), `${site.url}#sketch.size=12`);
+    await reopen("#embed=0");
+    assert.equal(await page.locator("#presets").isVisible(), true);
+    assert.equal(await page.locator("#whole").isVisible(), false);
+});
+
+test("#embed=1&open=streaming: an embedded page says what is wrong, and keeps a part that its reader folds away", async () => {
+    assert.equal(await page.isVisible("#longer"), false);
+    await page.click("#streaming summary");
+    assert.equal(await page.getAttribute("#streaming", "open"), null);
+    assert.equal(await page.isVisible("#streaming"), true);
+    await page.evaluate(() => {
+        const text = document.querySelector("#text");
+        text.value = "";
+        text.dispatchEvent(new Event("input"));
+    });
+    await page.locator("#input-problem").waitFor();
+    assert.equal(await page.isVisible("#summary"), false);
+});
+
+/** The view saved as one file, opened from a disk by a browser without a network; `panels`: those with numbers. */
+async function openFile(panels = 4) {
+    const coming = page.waitForEvent("download");
+    await page.click("[data-share=file]");
+    const file = await coming;
+    assert.equal(file.suggestedFilename(), "attention.html");
+    const folder = await mkdtemp(join(tmpdir(), "attn-view-"));
+    const path = join(folder, "attention.html");
+    await file.saveAs(path);
+    const opened = await (await site.newContext({ offline: true })).newPage();
+    const wrong = [];
+    opened.on("pageerror", (error) => wrong.push(String(error)));
+    opened.on("console", (line) => line.type() === "error" && wrong.push(line.text()));
+    await opened.goto(pathToFileURL(path).href);
+    await opened
+        .locator(".panel [data-name=error] data")
+        .nth(panels - 1)
+        .waitFor();
+    assert.deepEqual(wrong, []);
+    const { size } = await stat(path);
+    await rm(folder, { recursive: true });
+    return { opened, size };
+}
+
+const allNumbers = (from, name) =>
+    from
+        .locator(`.panel [data-name=${name}] data`)
+        .evaluateAll((all) => all.map(({ value }) => Number(value)));
+
+test("#preset=sink&sketch.size=20&difference=1&colours=log: one file computes the same view from a disk: numbers, readings and parameters", async (t) => {
+    const shown = await allNumbers(page, "error");
+    const readings = await page.locator(".readout").allTextContents();
+    await page.click("#share summary");
+    const { opened, size } = await openFile();
+    t.diagnostic(`${(size / 1000).toFixed(0)} kB`);
+    assert.ok(size <= 1.5e6, `${size} bytes`);
+    const inFile = await allNumbers(opened, "error");
+    assert.equal(inFile.length, shown.length);
+    // SIMD here, relaxed SIMD there: f32 rounds otherwise, 64 products of up to some tens.
+    shown.forEach((error, i) =>
+        assert.ok(Math.abs(inFile[i] - error) <= 1e-4, `${inFile}, ${shown}`),
+    );
+    const [, linear, sparse] = await opened.locator(".readout").allTextContents();
+    assert.deepEqual([linear, sparse], readings.slice(1, 3));
+    assert.equal(await opened.inputValue("#sketch-size"), "20");
+    const rules = await opened.locator("#linear-rule option").allTextContents();
+    assert.deepEqual(rules, ["linear", "gated"]);
+    for (const time of await allNumbers(opened, "time")) assert.ok(time > 0 && time < 1000, time);
+    assert.equal(await opened.locator("#difference-legend").isVisible(), true);
+    await opened.fill("#sketch-size", "64");
+    await opened.waitForFunction(
+        () => +document.querySelector("[data-backend=sketch] [data-name=error] data").value < 1e-4,
+    );
+    assert.match(await opened.getAttribute("h1 + p a", "href"), /#preset=sink&/);
+    await opened.close();
+});
+
+/** What is pinned, step by step: of each panel its numbers, its keys, and how many formulas and pictures it has. */
+async function steps(from, count = 4) {
+    await from.waitForFunction(
+        (n) => document.querySelectorAll(".row:not(.old) .row-error data").length === n,
+        count,
+    );
+    return from.locator(".row").evaluateAll((rows) =>
+        rows.map((row) => {
+            const all = (selector) => [...row.querySelectorAll(selector)];
+            return {
+                numbers: all("data").map(({ value }) => Number(value)),
+                names: all("th, figcaption, .sees").map(({ textContent }) => textContent),
+                drawn: [all("math").length, all("figure svg").length, all("canvas").length],
+            };
+        }),
+    );
+}
+
+/** The two builds round f32 otherwise: as above, by the size of a number. */
+function assertNear(found, wanted, what) {
+    assert.equal(found.length, wanted.length, what);
+    wanted.forEach((number, i) => {
+        const isSame = Object.is(found[i], number);
+        const most = 1e-4 * Math.max(1, Math.abs(number));
+        assert.ok(
+            isSame || Math.abs(found[i] - number) <= most,
+            `${what}: ${found[i]}, not ${number}`,
+        );
+    });
+}
+
+function assertSameSteps(found, wanted) {
+    wanted.forEach(({ numbers, names, drawn }, i) => {
+        assertNear(found[i].numbers, numbers, `row of panel ${i}`);
+        assert.deepEqual([found[i].names, found[i].drawn], [names, drawn]);
+    });
+}
+
+const lines = (from) =>
+    from
+        .locator("#strands line")
+        .evaluateAll((all) =>
+            all.map(({ dataset }) => [dataset.query, dataset.key, dataset.weight].map(Number)),
+        );
+
+test("#preset=sink&row=9.2&strands=linear&open=sparse.rows: one file has the row step by step, lines and what is unfolded", async () => {
+    const shown = await steps(page);
+    const strands = await lines(page);
+    const recall = await allNumbers(page, "recall");
+    const errorsOfRows = await page.locator(".of-row").allTextContents();
+    await page.click("#share summary");
+    const { opened, size } = await openFile();
+    assert.ok(size <= 1.5e6, `${size} bytes`);
+    assert.equal(
+        await opened.textContent("#pin span"),
+        await page.textContent("#pin span"),
+        "which row it is",
+    );
+    assertSameSteps(await steps(opened), shown);
+    await opened.locator("#strands line").first().waitFor({ state: "attached" }); // some lie: no height
+    assertNear((await lines(opened)).flat(), strands.flat(), "lines");
+    assert.equal(await opened.inputValue("#strands-of"), "linear");
+    assertNear(await allNumbers(opened, "recall"), recall, "recall");
+    const ofRows = await opened.locator(".of-row").allTextContents();
+    assert.equal(ofRows.slice(1, 3).join(), errorsOfRows.slice(1, 3).join());
+    const open = (from) => from.$$eval(".panel .rows", (all) => all.map((fold) => fold.open));
+    assert.deepEqual(await open(opened), await open(page));
+    assert.deepEqual(await open(opened), [false, false, true, false]);
+    assert.equal(await opened.locator(".take").count(), 2, "of lines and of heads");
+
+    // Another row, by a click on a token: as in the page.
+    for (const each of [page, opened]) await each.locator("#strands text").nth(20).click();
+    await page.waitForFunction(() => !document.querySelector(".row.old"));
+    await opened.waitForFunction(() => !document.querySelector(".row.old"));
+    const said = await page.textContent("#pin span");
+    assert.match(said, /number 20/);
+    assert.equal(await opened.textContent("#pin span"), said);
+    assertSameSteps(await steps(opened), await steps(page));
+    await opened.locator(".row .term").first().click();
+    assert.match(await opened.textContent("#explanation"), /\w+/);
+    await opened.keyboard.press("Escape");
+    await opened.keyboard.press("Escape");
+    assert.equal(await opened.locator("#pin").isVisible(), false);
+    assert.equal(await opened.locator(".row").first().isVisible(), false);
+
+    const drawn = () => opened.$eval(".panel canvas", (canvas) => canvas.toDataURL());
+    const light = await drawn();
+    await opened.emulateMedia({ colorScheme: "dark" });
+    await rested(opened);
+    assert.notEqual(await drawn(), light, "pictures have the colours of the dark");
+    const coming = opened.waitForEvent("download");
+    await opened.click("#strands [data-format=png]");
+    assert.equal((await coming).suggestedFilename(), "strands.png");
+    await opened.close();
+});
+
+const headNumbers = (from) =>
+    from
+        .locator("#heads button[data-head] data")
+        .evaluateAll((all) => all.map(({ value }) => Number(value)));
+
+test("#preset=lis-softmax&heads=linear: one file has the heads side by side, and each in the panels by a click", async () => {
+    const buttons = (from) => from.locator("#heads button[data-head]");
+    await buttons(page).nth(11).waitFor();
+    const shown = await headNumbers(page);
+    await page.click("#share summary");
+    const { opened } = await openFile();
+    await buttons(opened).nth(11).waitFor();
+    assert.equal(await opened.inputValue("#heads-of"), "linear");
+    assertNear(await headNumbers(opened), shown, "heads");
+    assert.deepEqual(
+        await opened.locator("#heads b").allTextContents(),
+        await page.locator("#heads b").allTextContents(),
+    );
+    assert.equal(await opened.locator("#strands").isVisible(), true);
+    assert.equal(await opened.getAttribute("#strands", "open"), null);
+    const readings = await opened.locator(".readout").allTextContents();
+    await change(() => buttons(page).nth(7).click());
+    await buttons(opened).nth(7).click();
+    await opened.waitForFunction(
+        (before) => document.querySelector(".readout").textContent !== before,
+        readings[0],
+    );
+    const pressed = (from) => from.getAttribute("#heads [aria-pressed=true]", "data-head");
+    assert.equal(await pressed(opened), "1.3");
+    assert.equal(await pressed(page), "1.3");
+    assert.deepEqual(
+        await opened.locator(".readout").allTextContents(),
+        await page.locator(".readout").allTextContents(),
+    );
+    assertNear(await allNumbers(opened, "recall"), await allNumbers(page, "recall"), "recall");
+    await opened.close();
+});
+
+test("#preset=sink&keys=40&hidden=3-5: one file goes by the rules", async () => {
+    const shown = await allNumbers(page, "error");
+    assert.equal(shown.length, 2);
+    await page.click("#share summary");
+    const { opened } = await openFile(2);
+    const inFile = await allNumbers(opened, "error");
+    // As above.
+    shown.forEach((error, i) => assert.ok(Math.abs(inFile[i] - error) <= 1e-4, `${inFile}`));
+    assert.match(
+        await opened.locator("[data-backend=sketch] .problem").textContent(),
+        /does not do (key lengths|masks)/,
+    );
+    assert.deepEqual(await opened.locator("#posed li").allTextContents(), [
+        "Sink · 48 queries, 48 keys · dimension 32",
+        "Causal: no looking ahead",
+        "Keys that count, the first so many: 40",
+        "Mask: keys that no query sees: 3-5",
+    ]);
+    await opened.close();
+});
+
+test("#dim=8: one file of a long text: the same queries as the page, and no run that stops its tab", async () => {
+    await change(() => page.fill("#text", words(6000))); // of 24 queries in a cell some are looked at
+    const shown = await page.locator(".readout").allTextContents();
+    await page.click("#share summary");
+    const { opened } = await openFile();
+    const [, ...inFile] = await opened.locator(".readout").allTextContents();
+    assert.deepEqual(inFile.slice(0, 2), shown.slice(1, 3));
+    const [told] = await allNumbers(opened, "time");
+    assert.equal(told, 0, "there is no run that would stop the tab");
+    const problem = opened.locator(".panel .problem").first();
+    assert.match(await problem.textContent(), /takes 1 GFLOP, which is too long for a page/);
+    await opened.close();
+});
+
+test("a text that closes scripts does no harm in one file", async () => {
+    await change(() => page.fill("#text", "</script> <!-- <script> alert( 1 ) \u2028 ${x} `"));
+    await page.click("#share summary");
+    const { opened } = await openFile();
+    assert.equal(await opened.locator(".panel").count(), 4);
+    assert.deepEqual(await opened.locator("script").count(), 2);
+    await opened.close();
+});
+
+test("what is too large for one file is said", async () => {
+    await change(() => page.fill("#text", words(4000)));
+    await page.click("#share summary");
+    await page.click("[data-share=file]");
+    await page
+        .locator("#share [role=status]", { hasText: /has \d\.\d MB, and 1.5 MB is/ })
+        .waitFor();
+});
+
+test("elements compute the weights of their panels, of a text and of arrays", async () => {
+    const views = "#share attn-view";
+    const weights = () =>
+        page.$$eval(views, (all) => all.map((view) => [...view.weights.slice(0, 400)]));
+    const drawn = () =>
+        page.waitForFunction(
+            (selector) => [...document.querySelectorAll(selector)].every((view) => view.weights),
+            views,
+        );
+    await page.fill("#text", 'a "b" <c> & the rest');
+    await change(() => page.check("#causal"));
+    await change(() => page.fill("#sparse-block", "2"));
+    await page.click("#share summary");
+    const code = await copy("elements");
+    assert.match(
+        code,
+        /<attn-view backend="softmax" params="{[^<]*}" causal="" text="a &quot;b&quot; /,
+    );
+    assert.match(code, /backend="sparse" params="{[^<]*&quot;block&quot;:2/);
+    assert.match(code, /import { defineView } from "libattn\/view";/);
+    await drawn();
+    const ofText = await weights();
+    assert.equal(ofText.length, 4);
+    const attn = await init();
+    const { x, rows } = await embed('a "b" <c> & the rest', 64);
+    const sizes = { batch: 1, heads: 1, queries: rows, keys: rows, dim: 64, valueDim: 64 };
+    const bound = (rows + 64 + 16) * 2 ** -23; // tests/support/reference.c, twice: two builds
+    const settings = await page.$$eval(views, (all) =>
+        all.map(({ backend, params }) => ({ backend, params })),
+    );
+    for (const [at, given] of settings.entries()) {
+        const plan = await attn.plan({ ...given, ...sizes, causal: true });
+        const expected = await plan.weights({ query: x, key: x });
+        for (const [cell, weight] of ofText[at].entries())
+            assert.ok(Math.abs(weight - expected[cell]) <= bound, `${given.backend} ${cell}`);
+        plan.dispose();
+    }
+    attn.dispose();
+
+    await change(() => page.click("[data-preset=sink]"));
+    const ofArrays = await copy("elements");
+    assert.match(ofArrays, /const query = { shape: \[1, 1, 48, 32\], data: floats\("/);
+    assert.ok(!ofArrays.includes("text="));
+    await drawn();
+    for (const row of await weights()) assert.ok(row.some((weight) => weight > 0.2));
+
+    await page.click("#rules summary");
+    await change(() => page.fill("#rules [name=softcap]", "5"));
+    await page.click("[data-share=elements]");
+    await page.locator("#share [role=status]", { hasText: /Causal and the scale alone/ }).waitFor();
+});
+
+/** A page in a folder with the package beside it: what is copied is pasted there as it is. */
+async function paste(code, files = {}) {
+    const host = await site.newPage();
+    const wrong = [];
+    host.on("pageerror", (error) => wrong.push(String(error)));
+    host.on("console", (line) => line.type() === "error" && wrong.push(line.text()));
+    await host.route("**/pasted/**", (route) => {
+        const name = new URL(route.request().url()).pathname.replace(/^.*\/pasted\//, "");
+        const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Pasted</title><link rel="icon" href="data:,"><body>${code}`;
+        if (name === "index.html") return route.fulfill({ contentType: "text/html", body: page });
+        if (files[name]) return route.fulfill({ body: files[name] });
+        const [, inPackage] = /^node_modules\/libattn\/(dist\/[\w.-]+)$/.exec(name) ?? [];
+        return inPackage
+            ? route.fulfill({ path: join(packageFolder, inPackage) })
+            : route.fulfill({ status: 404 });
+    });
+    await host.goto(new URL("pasted/index.html", site.url).href);
+    await drawnViews(host, "attn-view");
+    assert.deepEqual(wrong, []);
+    return host;
+}
+
+const packageFolder = fileURLToPath(new URL("../../../wasm/", import.meta.url));
+
+async function drawnViews(on, selector) {
+    await on.waitForFunction((views) => {
+        const all = [...document.querySelectorAll(views)];
+        return all.length > 0 && all.every(({ weights, problem }) => weights || problem);
+    }, selector);
+}
+
+const viewsOn = (on, selector) =>
+    on.$$eval(selector, (all) =>
+        all.map((view) => ({
+            backend: view.backend,
+            problem: view.problem,
+            weights: Array.from(view.weights ?? []),
+            words: view.shadowRoot.querySelector(".readout").textContent,
+        })),
+    );
+
+/** The elements of the page, those of the other page that have the copied code, and the `count` files saved with it. */
+async function bothViews(count = 0, more = () => "") {
+    const saved = [];
+    page.on("download", (file) => saved.push(file));
+    await page.click("#share summary");
+    const code = await copy("elements");
+    await drawnViews(page, "#share attn-view");
+    const own = await viewsOn(page, "#share attn-view");
+    while (saved.length < count) await page.waitForEvent("download");
+    const files = {};
+    for (const file of saved) {
+        const chunks = await (await file.createReadStream()).toArray();
+        files[file.suggestedFilename()] = Buffer.concat(chunks);
+    }
+    const host = await paste(code + more(code), files);
+    const pasted = await viewsOn(host, "attn-view");
+    await host.close();
+    return { own, pasted, files, code };
+}
+
+function assertSameViews(pasted, own) {
+    assert.equal(own.length, 4);
+    assert.deepEqual(pasted, own);
+    for (const { problem, weights } of own) {
+        assert.equal(problem, null);
+        assert.ok(weights.some((weight) => weight > 0));
+    }
+}
+
+for (const link of [
+    "text=a+%3C%2Fscript%3E+%22b%22&dim=16",
+    "preset=sink&sketch.size=20",
+    "preset=lis-sparse&batch=1&head=2",
+])
+    test(`#${link}: elements work where their code is pasted as it is`, async () => {
+        const { own, pasted, files } = await bothViews();
+        assert.deepEqual(Object.keys(files), []);
+        assertSameViews(pasted, own);
+    });
+
+test("elements of files have their arrays in the code, and the tokens' script ends nowhere else", async () => {
+    const random = (seed) => randomNpy([2, 24, 16], seed);
+    await change(() => drop({ "q.npy": random(1), "k.npy": random(2), "v.npy": random(3) }));
+    await change(() => page.selectOption("#head", "1"));
+    const other = '<attn-view data-arrays="other" text="one two"></attn-view>';
+    const { own, pasted, files } = await bothViews(0, () => other);
+    assert.deepEqual(Object.keys(files), []);
+    assertSameViews(pasted.slice(0, 4), own);
+    assert.equal(pasted[4].weights.length, 4, "another element has what it had");
+});
+
+test("elements of large files read them beside their page, and they are saved with the code", async () => {
+    const random = (seed) => randomNpy([8, 96, 64], seed);
+    await change(() => drop({ "a.q.npy": random(1), "a.k.npy": random(2), "a.v.npy": random(3) }));
+    const { own, pasted, files, code } = await bothViews(3);
+    assert.deepEqual(Object.keys(files).sort(), ["k.npy", "q.npy", "v.npy"]);
+    assert.ok(code.length < 5000, `${code.length} letters`);
+    assert.match(code, /q\.npy, k\.npy and v\.npy, .* belong beside its page/);
+    const status = await page.textContent("#share [role=status]");
+    assert.match(status, /^(Copied|Selected).*q\.npy, k\.npy and v\.npy/);
+    assertSameViews(pasted, own);
+});
+
+test("elements speak the page's language, also of what is wrong", async () => {
+    await reopen("index.de.html#lang=de");
+    await page.click("#share summary");
+    const say = async (selector) => {
+        await page.click("[data-share=elements]");
+        await page.locator("#share [role=status]", { hasText: /Kopiert|Markiert/ }).waitFor();
+        const parts = page.locator(`#share attn-view ${selector}`);
+        await page.waitForFunction(() =>
+            [...document.querySelectorAll("#share attn-view")].every(
+                ({ ariaBusy }) => ariaBusy === "false",
+            ),
+        );
+        return Promise.all(
+            (await parts.all()).map((part) =>
+                part.evaluate((each) => each.ariaLabel ?? each.textContent),
+            ),
+        );
+    };
+    const labels = await say(".frame");
+    assert.equal(labels.length, 4);
+    for (const label of labels)
+        assert.match(
+            label,
+            /^\w+: \d+ × \d+ Gewichte; \d+ % auf der Diagonale; am meisten angeschaut „.+“, \d+ %; das größte „.+“ → „.+“, [\d.e-]+; Fehler gegen exakt [\d.e-]+\. Pfeiltasten gehen von Zelle zu Zelle\.$/,
+        );
+    await change(() => page.fill("#text", words(1100)));
+    for (const problem of await say(".problem"))
+        assert.equal(problem, "1100 × 1100 Gewichte sind mehr, als ein Element zeigt: 1048576");
+});
+
+test("elements go as soon as they are of another text, preset, problem or parameter", async () => {
+    await page.click("#share summary");
+    for (const act of [
+        () => page.fill("#text", "another text"),
+        () => page.check("#causal"),
+        () => page.fill("#sketch-size", "9"),
+        () => page.click("[data-preset=copy]"),
+    ]) {
+        await copy("elements");
+        assert.equal(await page.locator("#share attn-view").count(), 4);
+        await change(act);
+        assert.equal(await page.locator("#share attn-view").count(), 0);
+        assert.equal(await page.isVisible("#share textarea"), false);
+    }
+});
+
+testOrigins();
