@@ -51,8 +51,9 @@ static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *er
     if (isinf(problem->scale))
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "problem: scale is not finite in single precision");
-    if (problem->past < 0 || problem->past > far)
-        return attn_fail(error, ATTN_ERROR_RANGE, "problem: past is %lld, must be 0 to 2^61 - 1",
+    if (problem->past < -far || problem->past > far)
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "problem: past is %lld, must be -(2^61 - 1) to 2^61 - 1",
                          (long long)problem->past);
     if (problem->past && problem->causal == ATTN_CAUSAL_BOTTOM_RIGHT)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,

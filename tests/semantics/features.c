@@ -20,6 +20,7 @@ static void bottom_right(attn_problem_t *p, look_t *f) {
 }
 static void past(attn_problem_t *p, look_t *f) { (void)f, p->past = p->keys / 3 + 1; }
 static void far_past(attn_problem_t *p, look_t *f) { (void)f, p->past = p->keys + 20; }
+static void early(attn_problem_t *p, look_t *f) { (void)f, p->past = -(p->queries / 2 + 1); }
 static void window(attn_problem_t *p, look_t *f) {
     (void)f, p->window_left = 7, p->window_right = 4;
 }
@@ -61,14 +62,14 @@ static void weights(attn_problem_t *p, look_t *f) {
 #define FEATURE(name)                                                                              \
     { #name, name }
 static const feature_t FEATURES[] = {
-    FEATURE(top_left),    FEATURE(bottom_right), FEATURE(past),         FEATURE(far_past),
-    FEATURE(window),      FEATURE(left_window),  FEATURE(right_window), FEATURE(softcap),
-    FEATURE(bias),        FEATURE(row_bias),     FEATURE(shared_bias),  FEATURE(mask),
-    FEATURE(shared_mask), FEATURE(row_mask),     FEATURE(lengths),      FEATURE(grouped),
-    FEATURE(one_group),   FEATURE(sinks),        FEATURE(slopes),       FEATURE(f16),
-    FEATURE(bf16),        FEATURE(bf16_query),   FEATURE(f16_cache),    FEATURE(i8_cache),
-    FEATURE(scale),       FEATURE(raw),          FEATURE(capped),       FEATURE(masked),
-    FEATURE(weights),
+    FEATURE(top_left), FEATURE(bottom_right), FEATURE(past),        FEATURE(far_past),
+    FEATURE(early),    FEATURE(window),       FEATURE(left_window), FEATURE(right_window),
+    FEATURE(softcap),  FEATURE(bias),         FEATURE(row_bias),    FEATURE(shared_bias),
+    FEATURE(mask),     FEATURE(shared_mask),  FEATURE(row_mask),    FEATURE(lengths),
+    FEATURE(grouped),  FEATURE(one_group),    FEATURE(sinks),       FEATURE(slopes),
+    FEATURE(f16),      FEATURE(bf16),         FEATURE(bf16_query),  FEATURE(f16_cache),
+    FEATURE(i8_cache), FEATURE(scale),        FEATURE(raw),         FEATURE(capped),
+    FEATURE(masked),   FEATURE(weights),
 };
 enum { FEATURE_COUNT = TEST_COUNT(FEATURES) };
 

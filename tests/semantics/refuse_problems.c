@@ -12,7 +12,7 @@
 static const int64_t FAR = INT64_MAX / 2;
 
 static void past_twice(attn_problem_t *p) { p->causal = ATTN_CAUSAL_BOTTOM_RIGHT, p->past = 7; }
-static void past_below(attn_problem_t *p) { p->past = -1; }
+static void past_below(attn_problem_t *p) { p->past = -FAR; }
 static void past_far(attn_problem_t *p) { p->past = FAR; }
 static void causal_4(attn_problem_t *p) { p->causal = 4; }
 static void causal_below(attn_problem_t *p) { p->causal = -1; }
@@ -46,8 +46,8 @@ static const struct {
     const char *words;
 } PROBLEMS[] = {
     {past_twice, ATTN_ERROR_ARGUMENT, "past|7|bottom-right"},
-    {past_below, ATTN_ERROR_RANGE, "past is -1, must be 0 to 2^61"},
-    {past_far, ATTN_ERROR_RANGE, "past is 4611686018427387903, must be 0 to 2^61"},
+    {past_below, ATTN_ERROR_RANGE, "past is -4611686018427387903, must be -(2^61 - 1)"},
+    {past_far, ATTN_ERROR_RANGE, "past is 4611686018427387903, must be -(2^61 - 1)"},
     {causal_4, ATTN_ERROR_ARGUMENT, "causal|4"},
     {causal_below, ATTN_ERROR_ARGUMENT, "causal|-1"},
     {left_below, ATTN_ERROR_RANGE, "window|-2"},

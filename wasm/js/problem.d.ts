@@ -30,7 +30,8 @@ export interface Rules {
     causal?: Causal | null | undefined;
     /** Factor of the logits, finite; by default the backend's, 1/sqrt(dim) for softmax. */
     scale?: number | null | undefined;
-    /** Keys before the first query; 0 by default, and where causal is "bottom-right". */
+    /** Keys before the first query, or, below 0, queries before the first key; 0 by default, and where causal is
+     * "bottom-right". */
     past?: number | null | undefined;
     /** Keys seen to each side of a query's position; -1: all. All by default. */
     window?: readonly [left: number, right: number] | null | undefined;

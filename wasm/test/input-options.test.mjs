@@ -42,7 +42,6 @@ inEach(
                 "RANGE",
                 /stride is 0/,
             ],
-            ["a past below 0", make({ past: -1 }), "RANGE", /past is -1/],
             [
                 "a past that is no integer",
                 make({ past: 1.5 }),

@@ -209,11 +209,13 @@ typedef struct attn_problem {
 
     attn_dtype_t kv_dtype; /**< of key and value: f32, f16, bf16 or i8 */
     uint32_t inputs;       /**< enum attn_input_bits: arrays that each run brings */
-    int64_t past;          /**< keys before the first query, < 2^61; 0 when aligned bottom-right */
-    int64_t window_left;   /**< keys seen to the left of a query's position, < 2^61; -1: all */
-    int64_t window_right;  /**< the same to the right */
-    float softcap;         /**< c; 0: none */
-    int32_t scores;        /**< enum attn_scores_code: what io->scores gets when it is there */
+    int64_t past; /**< keys before the first query, < 2^61; below 0, > -2^61: queries before the
+                                first key, as of a block of queries beside a later block of keys
+                                (attn/combine.h); 0 when aligned bottom-right */
+    int64_t window_left;  /**< keys seen to the left of a query's position, < 2^61; -1: all */
+    int64_t window_right; /**< the same to the right */
+    float softcap;        /**< c; 0: none */
+    int32_t scores;       /**< enum attn_scores_code: what io->scores gets when it is there */
 
     /** Bit i: runs bring the backend's own array number i (`attn.inputs/1`). */
     uint32_t own_inputs;
