@@ -170,6 +170,8 @@ const char *attn_arrays_malformed(const attn_backend_t *backend);
 /* io.c: a caller's arrays as this library has them; `what`, "io" or "gradients", is for errors. */
 attn_status_t attn_io_read(attn_io_t *io, const attn_io_t *given, const char *what,
                            attn_error_t *error);
+/* Whether no two elements of an array that is written share a place (attn_tensor_t). */
+bool attn_axes_nest(const attn_tensor_t *tensor);
 /* All arrays but those whose bits are set in `unused`, by their numbers; see attn_scope_t.call. */
 attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint64_t unused,
                             attn_error_t *error);

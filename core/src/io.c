@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* Each axis steps over all that those with no larger strides reach. In double, which does not overflow. */
-static bool axes_nest(const attn_tensor_t *tensor) {
+bool attn_axes_nest(const attn_tensor_t *tensor) {
     for (int k = 0; k < 4; k++) {
         const double stride = fabs((double)tensor->stride[k]);
         double reach = 0;
@@ -54,7 +54,7 @@ static attn_status_t check_memory(const checked_t *checked, bool is_written, att
     const attn_tensor_t *tensor = checked->tensor;
     const char *name = checked->info->name;
     const int size = (int)attn_dtype_size(tensor->dtype);
-    if (is_written && !has_strides_of(tensor, &checked->wanted) && !axes_nest(tensor))
+    if (is_written && !has_strides_of(tensor, &checked->wanted) && !attn_axes_nest(tensor))
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "%s: with strides (%lld, %lld, %lld, %lld) elements may overlap", name,
                          (long long)tensor->stride[0], (long long)tensor->stride[1],

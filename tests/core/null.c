@@ -2,6 +2,7 @@
  * NULL, handed to every function for every pointer: the rule of attn/attn.h. tests/headers/symbols.cmake
  * holds the list of NULLS(...) here to the library's symbols.
  */
+#include "attn/combine.h"
 #include "support/fixture.h"
 #include "support/test.h"
 
@@ -224,6 +225,15 @@ NULLS(attn_count_nonfinite) {
 
 NULLS(attn_alibi_slopes) { REFUSED(attn_alibi_slopes, NULL, 4); }
 
+NULLS(attn_combine) {
+    const attn_tensor_t absent = {0};
+    const attn_part_t none = {absent, absent};
+    REFUSED(attn_combine, NULL, 1, &out, NULL);
+    REFUSED(attn_combine, &none, 1, &out, NULL);
+    REFUSED(attn_combine, NULL, 0, NULL, NULL);
+    REFUSED(attn_combine, NULL, 0, &absent, NULL);
+}
+
 NULLS(attn_plan_create) {
     attn_plan_t *made = plan;
     const attn_param_t nameless = {NULL, "1"}, empty = {"block", NULL};
@@ -406,10 +416,11 @@ TEST_MAIN(cmocka_unit_test(set_up), TEST(attn_version), TEST(attn_status_name),
           TEST(attn_tensor_bhnd), TEST(attn_tensor_bnhd), TEST(attn_tensor_bhnd_of),
           TEST(attn_tensor_bnhd_of), TEST(attn_tensor_lengths), TEST(attn_tensor_heads),
           TEST(attn_from_f32), TEST(attn_to_f32), TEST(attn_quantise_i8),
-          TEST(attn_count_nonfinite), TEST(attn_alibi_slopes), TEST(attn_plan_create),
-          TEST(attn_plan_destroy), TEST(attn_plan_workspace_size), TEST(attn_plan_kernel),
-          TEST(attn_plan_problem), TEST(attn_plan_cost), TEST(attn_plan_fact), TEST(attn_run),
-          TEST(attn_check), TEST(attn_weights), TEST(attn_stream_create), TEST(attn_stream_destroy),
-          TEST(attn_stream_length), TEST(attn_stream_memory), TEST(attn_stream_append),
-          TEST(attn_stream_query), TEST(attn_stream_truncate), TEST(attn_stream_fork),
-          TEST(attn_stream_save), TEST(attn_stream_restore), cmocka_unit_test(tear_down))
+          TEST(attn_count_nonfinite), TEST(attn_alibi_slopes), TEST(attn_combine),
+          TEST(attn_plan_create), TEST(attn_plan_destroy), TEST(attn_plan_workspace_size),
+          TEST(attn_plan_kernel), TEST(attn_plan_problem), TEST(attn_plan_cost),
+          TEST(attn_plan_fact), TEST(attn_run), TEST(attn_check), TEST(attn_weights),
+          TEST(attn_stream_create), TEST(attn_stream_destroy), TEST(attn_stream_length),
+          TEST(attn_stream_memory), TEST(attn_stream_append), TEST(attn_stream_query),
+          TEST(attn_stream_truncate), TEST(attn_stream_fork), TEST(attn_stream_save),
+          TEST(attn_stream_restore), cmocka_unit_test(tear_down))

@@ -1,5 +1,6 @@
 /* What plugins and programs write with the public headers, in any C and C++ since C99 and C++98. */
 #include "attn/attn.h"
+#include "attn/combine.h"
 #include "attn/ext/cost.h"
 #include "attn/ext/facts.h"
 #include "attn/ext/log.h"
