@@ -1,13 +1,21 @@
 /* nn/linear.c: y = x W + b, forward and backward. */
 #include "labs/nn/net.h"
 
+static nn_matrix_t weights_of(const nn_pass_t *pass, const nn_linear_t *linear) {
+    const float *weights = pass->weights + linear->weight;
+    return linear->transposed ? (nn_matrix_t){weights, 1, linear->in}
+                              : (nn_matrix_t){weights, linear->out, 1};
+}
+
+static nn_matrix_t turned(nn_matrix_t m) { return (nn_matrix_t){m.data, m.column, m.row}; }
+
 void nn_linear_forward(const nn_pass_t *pass, const nn_linear_t *linear, int64_t rows,
                        const float *x, float *y) {
     const nn_product_t product = {
         .out = y,
         .stride = linear->out,
         .left = {x, linear->in, 1},
-        .right = {pass->weights + linear->weight, linear->out, 1},
+        .right = weights_of(pass, linear),
         .rows = rows,
         .columns = linear->out,
         .depth = linear->in,
@@ -18,21 +26,23 @@ void nn_linear_forward(const nn_pass_t *pass, const nn_linear_t *linear, int64_t
 
 void nn_linear_backward(const nn_pass_t *pass, const nn_linear_t *linear, int64_t rows,
                         const float *x, const float *dy, float *gradient, float *dx) {
+    const nn_matrix_t in = {x, linear->in, 1}, out = {dy, linear->out, 1};
+    const int turns = linear->transposed; /* dW^T = dy^T x */
     const nn_product_t of_weights = {
         .out = gradient + linear->weight,
-        .stride = linear->out,
-        .left = {x, 1, linear->in},
-        .right = {dy, linear->out, 1},
-        .rows = linear->in,
-        .columns = linear->out,
+        .stride = turns ? linear->in : linear->out,
+        .left = turned(turns ? out : in),
+        .right = turns ? in : out,
+        .rows = turns ? linear->out : linear->in,
+        .columns = turns ? linear->in : linear->out,
         .depth = rows,
         .add = 1,
     };
     const nn_product_t of_x = {
         .out = dx,
         .stride = linear->in,
-        .left = {dy, linear->out, 1},
-        .right = {pass->weights + linear->weight, 1, linear->out},
+        .left = out,
+        .right = turned(weights_of(pass, linear)),
         .rows = rows,
         .columns = linear->in,
         .depth = linear->out,

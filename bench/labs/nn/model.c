@@ -46,7 +46,11 @@ static void take_matrices(const nn_shape_t *shape, nn_layout_t *layout) {
         block->up = take_linear(layout, width, hidden);
         block->down = take_linear(layout, hidden, width);
     }
-    layout->head = take_linear(layout, width, shape->vocabulary);
+    layout->head = shape->tied ? (nn_linear_t){.in = width,
+                                               .out = shape->vocabulary,
+                                               .weight = layout->embedding,
+                                               .transposed = 1}
+                               : take_linear(layout, width, shape->vocabulary);
 }
 
 static void take_bias(nn_layout_t *layout, nn_linear_t *linear) {
@@ -127,7 +131,7 @@ void nn_weights_draw(const nn_shape_t *shape, const nn_layout_t *layout, double 
         set_gain(shape, &block->attend, weights);
         set_gain(shape, &block->feed, weights);
     }
-    draw_linear(seed, &layout->head, weights);
+    if (!shape->tied) draw_linear(seed, &layout->head, weights);
     set_gain(shape, &layout->first, weights);
     set_gain(shape, &layout->last, weights);
 }

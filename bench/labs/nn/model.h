@@ -22,11 +22,14 @@ typedef struct nn_shape {
     const attn_param_t *params;
     uint32_t param_count;
     int32_t frozen; /**< 1: nobody asks for gradients, which its backend or this build may lack */
+    int32_t
+        tied; /**< 1: the head has the embedding's weights, which are sqrt(width) as large going in (arXiv:1608.05859) */
 } nn_shape_t;
 
 /** y = x W + b, W (in x out), rows of it contiguous. Members `weight` and the like are places in the array. */
 typedef struct nn_linear {
     int64_t in, out, weight, bias;
+    int32_t transposed; /**< 1: W^T (out x in) is what lies there */
 } nn_linear_t;
 
 typedef struct nn_scale {

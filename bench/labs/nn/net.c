@@ -42,7 +42,8 @@ int64_t nn_net_scratch(const nn_net_t *net, int64_t rows) {
 
 nn_flops_t nn_sequence_flops(const nn_net_t *net) {
     const double tokens = (double)net->shape.length, layers = (double)net->shape.layers;
-    const double embedding = (double)(net->shape.vocabulary * net->shape.width);
+    const double embedding =
+        net->shape.tied ? 0 : (double)(net->shape.vocabulary * net->shape.width);
     const double weights = (double)net->layout.count - embedding;
     attn_cost_t cost = {.struct_size = sizeof cost};
     if (attn_plan_cost(net->plan, &cost, NULL)) cost.flops = cost.gradient_flops = NAN;

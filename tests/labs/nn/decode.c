@@ -44,7 +44,7 @@ static double measure_tolerance(scene_t *scene, decoder_t decoder, double *weigh
     return tolerance;
 }
 
-static void setup(scene_t *scene, const attn_context_t *context, const char *backend) {
+static void setup(scene_t *scene, const attn_context_t *context, const char *backend, int tied) {
     static const attn_param_t block[] = {{"block", "2"}};
     const int sparse = strcmp(backend, "sparse") == 0;
     const nn_shape_t shape = {.vocabulary = VOCABULARY,
@@ -52,6 +52,7 @@ static void setup(scene_t *scene, const attn_context_t *context, const char *bac
                               .width = 10,
                               .heads = 2,
                               .layers = 2,
+                              .tied = tied,
                               .backend = backend,
                               .params = sparse ? block : NULL,
                               .param_count = sparse ? 1 : 0};
@@ -122,10 +123,11 @@ static void streams_agree(void **state) {
     (void)state;
     static const char *const backends[] = {"softmax", "sparse", "linear"};
     attn_context_t *context = fixture_context(1);
-    for (size_t b = 0; b < TEST_COUNT(backends); b++) {
+    for (size_t b = 0; b < 2 * TEST_COUNT(backends); b++) {
+        const int tied = b % 2;
         scene_t scene;
-        test_label("%s", backends[b]);
-        setup(&scene, context, backends[b]);
+        test_label("%s, head %d", backends[b / 2], tied);
+        setup(&scene, context, backends[b / 2], tied);
         run_scene(&scene, context);
         nn_net_destroy(&scene.net);
         free(scene.weights), free(scene.logits);

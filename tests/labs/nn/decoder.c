@@ -19,7 +19,9 @@ static void linear(const double *weights, const nn_linear_t *linear, int64_t row
         for (int64_t o = 0; o < linear->out; o++) {
             y[r][o] = weights[linear->bias + o];
             for (int64_t i = 0; i < linear->in; i++)
-                y[r][o] += x[r][i] * weights[linear->weight + i * linear->out + o];
+                y[r][o] +=
+                    x[r][i] * weights[linear->weight + (linear->transposed ? o * linear->in + i
+                                                                           : i * linear->out + o)];
         }
 }
 
@@ -115,7 +117,9 @@ static double sequence_loss(const decoder_t *decoder, int64_t s) {
         for (int64_t c = 0; c < width; c++) {
             const double angle = (double)r / pow(10000, (double)(c / 2 * 2) / (double)width);
             y[r][c] =
-                decoder->weights[layout->embedding + decoder->tokens[s * rows + r] * width + c] +
+                (shape->tied ? sqrt((double)width) : 1) *
+                    decoder
+                        ->weights[layout->embedding + decoder->tokens[s * rows + r] * width + c] +
                 (c % 2 ? cos(angle) : sin(angle));
         }
     norm(decoder->weights, &layout->first, rows, width, y, x);

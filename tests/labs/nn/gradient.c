@@ -145,10 +145,10 @@ static void check(scene_t *scene) {
         check_linear(scene, "down", l, &block->down);
     }
     check_scale(scene, "last norm", 0, &layout->last);
-    check_linear(scene, "head", 0, &layout->head);
+    if (!scene->net.shape.tied) check_linear(scene, "head", 0, &layout->head);
 }
 
-/* Widths that heads do not divide and vectors do not, with and without dropout. */
+/* Widths that heads do not divide and vectors do not, with and without dropout; the head by itself, or tied. */
 static void gradients(void **state) {
     (void)state;
     static const char *const backends[] = {"softmax", "sparse", "linear"};
@@ -162,6 +162,7 @@ static void gradients(void **state) {
                                       .width = dropped ? 8 : 10,
                                       .heads = 3 - dropped,
                                       .layers = 2,
+                                      .tied = b == 0 || dropped,
                                       .backend = backends[b],
                                       .params = sparse ? block : NULL,
                                       .param_count = sparse ? 1 : 0};
