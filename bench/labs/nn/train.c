@@ -233,9 +233,10 @@ attn_status_t nn_trainer_loss(nn_trainer_t *trainer, const int32_t *tokens, cons
 
 double nn_rate(const nn_schedule_t *s, int64_t step) {
     if (step < s->warm) return s->peak * (double)(step + 1) / (double)s->warm;
-    if (s->constant) return s->peak;
+    const int64_t fall = s->cool > 0 ? attn_max(s->warm, s->total - s->cool) : s->warm;
+    if (s->constant || step < fall) return s->peak;
     if (step >= s->total) return 0;
-    return s->peak * (double)(s->total - step) / (double)attn_max(1, s->total - s->warm);
+    return s->peak * (double)(s->total - step) / (double)attn_max(1, s->total - fall);
 }
 
 double nn_step_flops(const nn_trainer_t *trainer) {

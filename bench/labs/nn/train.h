@@ -58,12 +58,16 @@ attn_status_t nn_trainer_step(nn_trainer_t *trainer, const int32_t *tokens, cons
 attn_status_t nn_trainer_loss(nn_trainer_t *trainer, const int32_t *tokens, const int32_t *targets,
                               double *loss, attn_error_t *error);
 
-/** How a learning rate goes, in steps that count from 0: linearly up to its peak, then linearly to 0, or it stays. */
+/**
+ * How a learning rate goes, in steps that count from 0: linearly up to its peak, then linearly to 0, or it stays; or
+ * it stays until the last `cool` steps, in which it falls to 0, so that longer trainings begin as shorter ones.
+ */
 typedef struct nn_schedule {
     double peak;
     int64_t warm;  /**< steps of warm-up */
     int64_t total; /**< steps at whose end it is 0 */
     int constant;  /**< 1: after warm-up it is the peak */
+    int64_t cool;  /**< 0: it falls from the warm-up on */
 } nn_schedule_t;
 
 double nn_rate(const nn_schedule_t *schedule, int64_t step);

@@ -277,15 +277,19 @@ static void embeddings(void **state) {
 
 static void rates(void **state) {
     (void)state;
-    static const nn_schedule_t linear = {2, 4, 12, 0}, constant = {2, 4, 12, 1};
+    static const nn_schedule_t linear = {2, 4, 12, 0, 0}, constant = {2, 4, 12, 1, 0};
+    static const nn_schedule_t cool = {2, 4, 12, 0, 4}, early = {2, 4, 12, 0, 12};
     static const struct {
         int64_t step;
-        double linear, constant;
-    } steps[] = {{0, 0.5, 0.5}, {3, 2, 2}, {4, 2, 2}, {8, 1, 2}, {12, 0, 2}, {99, 0, 2}};
+        double linear, constant, cool;
+    } steps[] = {{0, 0.5, 0.5, 0.5}, {3, 2, 2, 2},  {4, 2, 2, 2}, {8, 1, 2, 2},
+                 {10, 0.5, 2, 1},    {12, 0, 2, 0}, {99, 0, 2, 0}};
     for (size_t i = 0; i < TEST_COUNT(steps); i++) {
         test_label("step %" PRId64, steps[i].step);
         assert_true(nn_rate(&linear, steps[i].step) == steps[i].linear);
         assert_true(nn_rate(&constant, steps[i].step) == steps[i].constant);
+        assert_true(nn_rate(&cool, steps[i].step) == steps[i].cool);
+        assert_true(nn_rate(&early, steps[i].step) == steps[i].linear);
     }
     assert_true(nn_rate(&(nn_schedule_t){.peak = 2, .total = 4}, 0) == 2);
 }
