@@ -3,6 +3,7 @@
  */
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
+#include "cli/lab/corpus.h"
 #include "cli/lab/stop.h"
 #include "cli/lab/store.h"
 #include "cli/settings.h"
@@ -19,7 +20,7 @@
 
 typedef struct training {
     settings_t settings;
-    const char *task, *backend, *path, *schedule;
+    const char *task, *backend, *path, *schedule, *folder;
     int64_t size, samples, seed;
     int64_t modulus, band; /* 0: not told */
     study_choice_t choice; /* the rest of it */
@@ -30,6 +31,7 @@ typedef struct training {
     study_settings_t of;
     study_t study;
     store_t store;
+    corpus_t corpus; /* of text */
 } training_t;
 
 /* ---- what is asked for ----------------------------------------------------------------------------- */
@@ -55,24 +57,54 @@ static int choose_schedule(training_t *t) {
     if (!t->choice.constant && strcmp(t->schedule, "linear") != 0)
         return cli_complain(CLI_USAGE, "lab train: no schedule '%s': there are linear, constant",
                             t->schedule);
-    if (t->choice.warm >= 0 && t->choice.warm <= 1) return CLI_OK;
+    if (isnan(t->choice.warm) || (t->choice.warm >= 0 && t->choice.warm <= 1)) return CLI_OK;
     return cli_complain(CLI_USAGE, "lab train: --warm is from 0 to 1");
+}
+
+static int64_t either(int64_t chosen, int64_t automatic) { return chosen ? chosen : automatic; }
+
+/* What was not told: text takes a larger model. */
+static void choose_sizes(training_t *t) {
+    const int is_text = t->choice.kind == REASONING_TEXT;
+    t->choice.size = (int32_t)either(t->size, is_text ? 256 : 6);
+    t->choice.width = either(t->choice.width, is_text ? 128 : 32);
+    t->choice.layers = either(t->choice.layers, is_text ? 4 : 3);
+    t->choice.batch = either(t->choice.batch, is_text ? 8 : 64);
+}
+
+/* train.txt and heldout.txt. */
+static int load_corpus(training_t *t) {
+    corpus_text_t texts;
+    attn_error_t error;
+    if (!t->folder)
+        return cli_complain(CLI_USAGE, "lab train: text needs --corpus FOLDER, with train.txt and "
+                                       "heldout.txt (bench/labs/language/corpus.mjs makes one)");
+    int status = corpus_read(t->folder, &texts);
+    if (!status && (corpus_make(texts.train, texts.train_size, texts.test, texts.test_size,
+                                &t->corpus, &error) ||
+                    reasoning_learn(&t->of.task, &t->corpus, &error)))
+        status = cli_reject(t->folder, &error);
+    corpus_text_free(&texts);
+    return status;
 }
 
 static int make_settings(training_t *t) {
     attn_error_t error;
-    t->choice.size = (int32_t)t->size;
     t->choice.modulus = t->modulus ? (int32_t)t->modulus : 5;
     t->choice.band = t->band ? (int32_t)t->band : 2;
     t->choice.samples = (double)t->samples;
     t->choice.seed = (uint64_t)t->seed;
     if (reasoning_find(t->task, &t->choice.kind, &error)) return cli_reject("lab train", &error);
+    choose_sizes(t);
     if (t->modulus && t->choice.kind != REASONING_ARITHMETIC)
         return cli_complain(CLI_USAGE, "lab train: --modulus is arithmetic's, not of %s", t->task);
     if (t->band && t->choice.kind != REASONING_ED_LOCAL)
         return cli_complain(CLI_USAGE, "lab train: --band is ed_local's, not of %s", t->task);
+    if (t->folder && t->choice.kind != REASONING_TEXT)
+        return cli_complain(CLI_USAGE, "lab train: --corpus is text's, not of %s", t->task);
     if (choose_backend(t)) return CLI_USAGE;
     if (study_settings_make(&t->choice, &t->of, &error)) return cli_reject("lab train", &error);
+    if (t->choice.kind == REASONING_TEXT && load_corpus(t)) return CLI_USAGE;
     if (t->bench) t->of.steps = INT64_MAX / 2, t->of.enough = 2; /* there is always one more */
     if (study_create(t->context, &t->of, &t->study, &error)) return cli_reject("lab train", &error);
     return CLI_OK;
@@ -148,6 +180,7 @@ static int execute(training_t *t) {
         status = train(t);
     }
     study_destroy(&t->study);
+    corpus_free(&t->corpus);
     attn_context_destroy(t->context);
     stop_end();
     return status;
@@ -157,14 +190,16 @@ static int execute(training_t *t) {
 
 static const char summary[] = "Train one model of the lab reasoning, and keep it in a checkpoint.";
 static const char details[] =
-    "TASK is lis, ed, ed_local or arithmetic. FILE is written every half minute, at the end and\n"
+    "TASK is lis, ed, ed_local, arithmetic or text. FILE is written every half minute, at the end "
+    "and\n"
     "on ctrl-C: beside its place, which it then takes, so that whatever ends the program a whole\n"
     "one is there. The same command goes on from it, to the same weights on any number of\n"
     "threads. --bench tells how long a step takes and writes nothing.\n"
     "\n"
     "For example:\n"
     "  attn lab train lis --n 6 --attention linear -o linear.study\n"
-    "  attn lab train lis --n 110 --d 128 --bench";
+    "  attn lab train lis --n 110 --d 128 --bench\n"
+    "  attn lab train text --corpus FOLDER -o text.study";
 
 static int check_numbers(const study_choice_t *c) {
     /* Not numbers are settings that are the task's. All are kept as floats. */
@@ -183,15 +218,8 @@ int lab_command_train(int argc, char **argv) {
         .settings = {.threads = 1},
         .backend = "softmax",
         .schedule = "linear",
-        .size = 6,
         .seed = 1,
-        .choice = {.width = 32,
-                   .layers = 3,
-                   .heads = 4,
-                   .batch = 64,
-                   .rate = NAN,
-                   .embedding = NAN,
-                   .warm = STUDY_WARM},
+        .choice = {.heads = 4, .rate = NAN, .embedding = NAN, .warm = NAN},
     };
     store_make(&t.store, NULL);
     const option_t options[] = {
@@ -199,15 +227,20 @@ int lab_command_train(int argc, char **argv) {
         {"output", 'o', OPTION_TEXT, "FILE", "the checkpoint", &t.path, 0, 0},
         {"attention", 0, OPTION_TEXT, "B", "a backend with gradients (default softmax)", &t.backend,
          0, 0},
-        {"n", 0, OPTION_INTEGER, "N", "size of the problem (default 6)", &t.size, 2, 250},
+        {"n", 0, OPTION_INTEGER, "N", "size of the problem (default 6; of text 256: tokens)",
+         &t.size, 2, REASONING_MOST_TOKENS - 1},
+        {"corpus", 0, OPTION_TEXT, "FOLDER", "of text: where train.txt and heldout.txt are",
+         &t.folder, 0, 0},
         {"modulus", 0, OPTION_INTEGER, "P", "of arithmetic (default 5)", &t.modulus, 2, 97},
         {"band", 0, OPTION_INTEGER, "W", "of ed_local (default 2)", &t.band, 1, 32},
-        {"d", 0, OPTION_INTEGER, "D", "width of the model (default 32)", &t.choice.width, 1, 16384},
-        {"layers", 0, OPTION_INTEGER, "N", "blocks (default 3)", &t.choice.layers, 1,
+        {"d", 0, OPTION_INTEGER, "D", "width of the model (default 32; of text 128)",
+         &t.choice.width, 1, 16384},
+        {"layers", 0, OPTION_INTEGER, "N", "blocks (default 3; of text 4)", &t.choice.layers, 1,
          NN_MOST_LAYERS},
         {"heads", 0, OPTION_INTEGER, "N", "heads (default 4), of D/N columns, rounded up",
          &t.choice.heads, 1, 1024},
-        {"batch", 0, OPTION_INTEGER, "N", "samples a step (default 64)", &t.choice.batch, 1, 65536},
+        {"batch", 0, OPTION_INTEGER, "N", "samples a step (default 64; of text 8)", &t.choice.batch,
+         1, 65536},
         {"samples", 0, OPTION_INTEGER, "K", "thousands to train on at most (default: the task's)",
          &t.samples, 1, 1000000000},
         {"rate", 0, OPTION_NUMBER, "R", "highest learning rate (default: the task's)",
@@ -215,8 +248,9 @@ int lab_command_train(int argc, char **argv) {
         {"schedule", 0, OPTION_TEXT, "S",
          "after warm-up the rate falls linearly to 0 (linear, the default), or is constant",
          &t.schedule, 0, 0},
-        {"warm", 0, OPTION_NUMBER, "P", "part of the steps that are warm-up (default 0.05)",
-         &t.choice.warm, 0, 0},
+        {"warm", 0, OPTION_NUMBER, "P",
+         "part of the steps that are warm-up (default 0.05; of text 100 steps)", &t.choice.warm, 0,
+         0},
         {"embedding", 0, OPTION_NUMBER, "S",
          "standard deviation that the embedding begins with (default: the task's)",
          &t.choice.embedding, 0, 0},

@@ -2,6 +2,7 @@
 #include "labs/reasoning/study.h"
 
 #include "attn/support.h"
+#include "labs/language/bytes.h"
 #include "labs/reasoning/checksum.h"
 #include "number/format.h"
 #include "number/number.h"
@@ -34,9 +35,14 @@ static void add_number(header_t *header, const char *name, double value) {
     add_text(header, name, attn_number_text(value, text));
 }
 
+static void add_hash(header_t *header, const char *name, uint64_t value) {
+    char text[32];
+    attn_format(text, sizeof text, "%016llx", (unsigned long long)value);
+    add_text(header, name, text);
+}
+
 /* Everything that its numbers depend on. It ends in an empty line. */
-static void describe(const study_t *study, header_t *header) {
-    const study_settings_t *s = &study->settings;
+static void describe(const study_settings_t *s, header_t *header) {
     header->size = sizeof magic - 1;
     header->rest = CHECKSUM_BASIS;
     memcpy(header->text, magic, sizeof magic);
@@ -44,6 +50,10 @@ static void describe(const study_t *study, header_t *header) {
     add_number(header, "size", s->task.size);
     if (s->task.kind == REASONING_ARITHMETIC) add_number(header, "modulus", s->task.modulus);
     if (s->task.kind == REASONING_ED_LOCAL) add_number(header, "band", s->task.band);
+    if (s->task.kind == REASONING_TEXT) {
+        add_hash(header, "vocabulary", bytes_hash());
+        add_hash(header, "corpus", s->task.learned);
+    }
     add_text(header, "attention", s->backend);
     for (uint32_t i = 0; i < s->param_count; i++)
         add_text(header, s->params[i].name, s->params[i].value);
@@ -64,6 +74,7 @@ static void describe(const study_t *study, header_t *header) {
     add_number(header, "warm", (double)s->warm);
     add_number(header, "steps", (double)s->steps);
     if (s->constant) add_number(header, "constant", 1); /* else as in files without this line */
+    if (s->cool) add_number(header, "cool", (double)s->cool);
     if (header->rest != CHECKSUM_BASIS)
         attn_format(header->text + header->size, HEADER - header->size, "rest=%llx\n",
                     (unsigned long long)header->rest);
@@ -87,7 +98,7 @@ static size_t floats_size(const study_t *study) {
 
 size_t study_save(const study_t *study, void *buffer, size_t size) {
     header_t header;
-    describe(study, &header);
+    describe(&study->settings, &header);
     const size_t floats = floats_size(study), before = header.size + floats;
     char *at = buffer;
     tail_t tail = {.step = study->trainer.step,
@@ -142,12 +153,52 @@ static attn_status_t refuse(const char *found, size_t size, const header_t *want
                      its_length, its, own_length, own);
 }
 
+/* ---- a training of another length ------------------------------------------------------------------ */
+
+/* The whole number of a header's line, or -1. */
+static int64_t line_number(const char *bytes, size_t size, const char *line) {
+    const size_t length = strlen(line);
+    for (size_t i = 0; i + length < size && i < HEADER; i++) {
+        if (memcmp(bytes + i, line, length) != 0) continue;
+        int64_t number = 0;
+        for (i += length; i < size && bytes[i] >= '0' && bytes[i] <= '9' && number < INT64_MAX / 20;
+             i++)
+            number = 10 * number + (bytes[i] - '0');
+        return i < size && bytes[i] == '\n' ? number : -1;
+    }
+    return -1;
+}
+
+/* The study as the checkpoint's header has it, where it differs in its length alone; otherwise as it is. */
+static study_settings_t as_long_as(const study_t *study, const char *bytes, size_t size) {
+    study_settings_t settings = study->settings;
+    const int64_t steps = line_number(bytes, size, "\nsteps=");
+    const int64_t cool = line_number(bytes, size, "\ncool=");
+    if (settings.cool > 0 && cool > 0 && cool <= steps)
+        settings.steps = steps, settings.cool = cool;
+    return settings;
+}
+
+/* Both have had the same rates so far. */
+static attn_status_t check_begun(const study_settings_t *found, const study_settings_t *wanted,
+                                 int64_t step, attn_error_t *error) {
+    if (found->steps == wanted->steps && found->cool == wanted->cool) return ATTN_OK;
+    const int64_t last = attn_min(found->steps - found->cool, wanted->steps - wanted->cool);
+    if (step <= last) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_SHAPE,
+                     "the checkpoint is of step %lld of %lld: %lld steps could go on from it up to "
+                     "step %lld, from which on a rate falls",
+                     (long long)step, (long long)found->steps, (long long)wanted->steps,
+                     (long long)last);
+}
+
 attn_status_t study_restore(study_t *study, const void *buffer, size_t size, attn_error_t *error) {
     header_t header;
     tail_t tail;
     const char *bytes = buffer;
     const size_t same = sizeof magic - 3; /* all but the version */
-    describe(study, &header);
+    const study_settings_t found = as_long_as(study, bytes, size);
+    describe(&found, &header);
     if (size < sizeof magic - 1 || memcmp(bytes, magic, same) != 0)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "this is no checkpoint of a study");
     if (memcmp(bytes, magic, sizeof magic - 1) != 0)
@@ -164,12 +215,14 @@ attn_status_t study_restore(study_t *study, const void *buffer, size_t size, att
     memcpy(&tail, bytes + header.size + floats, sizeof tail);
     if (tail.sum != checksum(CHECKSUM_BASIS, bytes, size - sizeof tail.sum))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "the checkpoint is damaged: its sum is off");
-    const int64_t steps = study->settings.steps;
+    const int64_t steps = found.steps;
     if (tail.step < 0 || tail.step > steps || tail.looked < 0 || tail.looked > tail.step ||
         tail.enough < 0 || tail.enough > 1)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "the checkpoint is damaged: it is of step %lld of %lld",
                          (long long)tail.step, (long long)steps);
+    const attn_status_t status = check_begun(&found, &study->settings, tail.step, error);
+    if (status) return status;
     memcpy(study->trainer.weights, bytes + header.size, floats);
     study->trainer.step = tail.step;
     study->looked = tail.looked;

@@ -2,6 +2,7 @@
 #include "labs/reasoning/description.h"
 
 #include "attn/support.h"
+#include "labs/language/bytes.h"
 #include "number/format.h"
 #include "number/number.h"
 
@@ -57,6 +58,8 @@ attn_status_t description_end(const description_t *description, attn_error_t *er
                      description->next);
 }
 
+static const char digits[] = "0123456789abcdef";
+
 /* ---- what it is of --------------------------------------------------------------------------------- */
 
 /* The lines to description->text, and their first checked. */
@@ -81,8 +84,37 @@ static attn_status_t take_text(const char *bytes, size_t size, const char *kind,
     return ATTN_OK;
 }
 
+static attn_status_t read_hash(description_t *description, const char *name, uint64_t *hash,
+                               attn_error_t *error) {
+    const char *text = description_line(description, name, error);
+    if (!text) return ATTN_ERROR_ARGUMENT;
+    *hash = 0;
+    for (const char *c = text; c < text + 16; c++) {
+        const char *digit = *c ? strchr(digits, *c) : NULL;
+        if (!digit)
+            return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                             "its header has %s=%.20s, which is no hash", name, text);
+        *hash = *hash << 4 | (uint64_t)(digit - digits);
+    }
+    return text[16] ? attn_fail(error, ATTN_ERROR_ARGUMENT,
+                                "its header has %s=%.20s, which is no hash", name, text)
+                    : (attn_status_t)ATTN_OK;
+}
+
+static attn_status_t read_text(description_t *description, uint64_t *corpus, attn_error_t *error) {
+    uint64_t vocabulary;
+    const attn_status_t status = read_hash(description, "vocabulary", &vocabulary, error);
+    if (status) return status;
+    if (vocabulary != bytes_hash())
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "it has another vocabulary than this program: %016llx, expected %016llx",
+                         (unsigned long long)vocabulary, (unsigned long long)bytes_hash());
+    return read_hash(description, "corpus", corpus, error);
+}
+
 static attn_status_t read_task(description_t *description, attn_error_t *error) {
     int64_t size, modulus = 0, band = 0;
+    uint64_t corpus = 0;
     int32_t kind;
     const char *name = description_line(description, "task", error);
     if (!name) return ATTN_ERROR_ARGUMENT;
@@ -92,9 +124,12 @@ static attn_status_t read_task(description_t *description, attn_error_t *error) 
         status = description_integer(description, "modulus", 10000, &modulus, error);
     if (!status && kind == REASONING_ED_LOCAL)
         status = description_integer(description, "band", 10000, &band, error);
-    return status ? status
-                  : reasoning_make(kind, (int32_t)size, (int32_t)modulus, (int32_t)band,
-                                   &description->settings.task, error);
+    if (!status && kind == REASONING_TEXT) status = read_text(description, &corpus, error);
+    if (status) return status;
+    status = reasoning_make(kind, (int32_t)size, (int32_t)modulus, (int32_t)band,
+                            &description->settings.task, error);
+    description->settings.task.learned = corpus;
+    return status;
 }
 
 /* All lines up to the width are the backend's. */
@@ -164,6 +199,8 @@ static attn_status_t read_training(description_t *description, attn_error_t *err
     if (!status && is_next(description, "constant"))
         status = description_integer(description, "constant", 1, &constant, error);
     settings->constant = (int)constant;
+    if (!status && is_next(description, "cool"))
+        status = description_integer(description, "cool", settings->steps, &settings->cool, error);
     return status;
 }
 

@@ -10,6 +10,7 @@
 
 typedef struct draw {
     uint64_t seed, stream, next;
+    enum reasoning_use use;
 } draw_t;
 
 /** Uniform in [0, count); off by 2^-32 of itself at most. */
@@ -43,9 +44,14 @@ void edit_make(reasoning_task_t *task);
 void edit_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample);
 void arithmetic_make(reasoning_task_t *task);
 void arithmetic_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample);
+void corpus_task_make(reasoning_task_t *task);
+void corpus_task_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample);
 
 /** Their own tokens in text: numbers are the caller's. */
 const char *edit_text(int32_t token);
 const char *arithmetic_text(int32_t token);
+
+/** Of any token: text has no numbers, and no tokens of all tasks. */
+const char *corpus_task_text(int32_t token, char text[16]);
 
 #endif

@@ -23,6 +23,8 @@ attn_status_t edit_read(const reasoning_task_t *task, const char *text, reasonin
                         attn_error_t *error);
 attn_status_t arithmetic_read(const reasoning_task_t *task, const char *text,
                               reasoning_sample_t *sample, attn_error_t *error);
+attn_status_t corpus_task_read(const reasoning_task_t *task, const char *text,
+                               reasoning_sample_t *sample, attn_error_t *error);
 
 /** reasoning_unlike() of each kind; *text is "". */
 void lis_unlike(const reasoning_task_t *task, const reasoning_sample_t *sample,
@@ -31,5 +33,7 @@ void edit_unlike(const reasoning_task_t *task, const reasoning_sample_t *sample,
                  char text[REASONING_UNLIKE]);
 void arithmetic_unlike(const reasoning_task_t *task, const reasoning_sample_t *sample,
                        char text[REASONING_UNLIKE]);
+void corpus_task_unlike(const reasoning_task_t *task, const reasoning_sample_t *sample,
+                        char text[REASONING_UNLIKE]);
 
 #endif

@@ -27,8 +27,21 @@ study_learning_t study_learning(int32_t kind) {
         [REASONING_ED] = {.rate = 0.004, .samples = 500, .embedding = 1},
         [REASONING_ED_LOCAL] = {.rate = 0.004, .samples = 500, .embedding = 1},
         [REASONING_ARITHMETIC] = {.rate = 0.004, .samples = 500},
+        [REASONING_TEXT] = {.rate = 0.004,
+                            .samples = 20,
+                            .embedding = 0.05,
+                            .warm = 100,
+                            .cool = 0.25,
+                            .beta2 = 0.99},
     };
     return learning[kind];
+}
+
+/* Steps that do not depend on how many there are leave a training's beginning what it is when it becomes longer. */
+static int64_t warm_steps(const study_choice_t *choice, const study_learning_t *learning,
+                          int64_t steps) {
+    if (choice->warm >= 0) return (int64_t)(choice->warm * (double)steps);
+    return learning->warm ? learning->warm : (int64_t)(STUDY_WARM * (double)steps);
 }
 
 static double either(double chosen, double automatic) { return chosen > 0 ? chosen : automatic; }
@@ -60,12 +73,14 @@ attn_status_t study_settings_make(const study_choice_t *choice, study_settings_t
         .training = nn_training_paper(choice->seed),
         .rate = either(choice->rate, learning.rate),
         .steps = (int64_t)steps,
-        .enough = 0.995,
+        .enough = choice->kind == REASONING_TEXT ? 2 : 0.995,
     };
     settings->training.batch = choice->batch;
     settings->training.dropout = (float)choice->dropout;
     settings->training.embedding = either(choice->embedding, learning.embedding);
-    settings->warm = (int64_t)(choice->warm * (double)settings->steps);
+    settings->training.beta2 = either(learning.beta2, settings->training.beta2);
+    settings->warm = warm_steps(choice, &learning, settings->steps);
+    settings->cool = choice->constant ? 0 : (int64_t)(learning.cool * (double)settings->steps);
     settings->constant = choice->constant;
     return ATTN_OK;
 }
@@ -78,6 +93,7 @@ nn_shape_t study_shape(const study_settings_t *settings) {
                         .width = settings->width,
                         .heads = settings->heads,
                         .layers = settings->layers,
+                        .tied = settings->task.kind == REASONING_TEXT,
                         .backend = settings->backend,
                         .params = settings->params,
                         .param_count = settings->param_count};
@@ -155,8 +171,17 @@ static void draw_batch(study_t *study) {
     }
 }
 
+/* Of text, that there is one to draw samples from. */
+static attn_status_t check_corpus(const study_t *study, attn_error_t *error) {
+    const reasoning_task_t *task = &study->settings.task;
+    if (task->kind != REASONING_TEXT || task->corpus) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_ARGUMENT, "a study of text needs a corpus to learn");
+}
+
 attn_status_t study_check(study_t *study, attn_error_t *error) {
     double loss;
+    const attn_status_t status = check_corpus(study, error);
+    if (status) return status;
     draw_batch(study);
     return nn_trainer_loss(&study->trainer, study->tokens, study->targets, &loss, error);
 }
@@ -165,9 +190,9 @@ attn_status_t study_train(study_t *study, int64_t steps, attn_error_t *error) {
     const study_settings_t *settings = &study->settings;
     nn_trainer_t *trainer = &study->trainer;
     const nn_schedule_t schedule = {settings->rate, settings->warm, settings->steps,
-                                    settings->constant};
+                                    settings->constant, settings->cool};
     const int64_t end = trainer->step + steps;
-    attn_status_t status = ATTN_OK;
+    attn_status_t status = check_corpus(study, error);
     while (!status && trainer->step < end && !study_is_done(study)) {
         const double rate = nn_rate(&schedule, trainer->step);
         draw_batch(study);
@@ -178,6 +203,25 @@ attn_status_t study_train(study_t *study, int64_t steps, attn_error_t *error) {
 }
 
 /* ---- how well -------------------------------------------------------------------------------------- */
+
+attn_status_t study_loss(study_t *study, int64_t samples, double *loss, attn_error_t *error) {
+    const nn_shape_t *shape = &study->trainer.net.shape;
+    nn_pass_t *pass = &study->trainer.passes[0];
+    attn_status_t status = check_corpus(study, error);
+    double sum = 0, targets = 0;
+    pass->dropout = (nn_dropout_t){.rate = 0};
+    for (int64_t s = 0; s < samples && !status; s++) {
+        draw_test(study, s);
+        put(study, 0);
+        status = nn_forward(pass, study->tokens, 1, error);
+        if (status) break;
+        sum += study->trainer.net.kernels->entropy(shape->length, shape->vocabulary, study->targets,
+                                                   1, pass->logits);
+        for (int64_t i = 0; i < shape->length; i++) targets += study->targets[i] >= 0;
+    }
+    *loss = sum / targets;
+    return status;
+}
 
 static int is_whole(const study_t *study, const nn_pass_t *pass, int64_t row) {
     const nn_shape_t *shape = &study->trainer.net.shape;
@@ -191,7 +235,7 @@ static int is_whole(const study_t *study, const nn_pass_t *pass, int64_t row) {
 attn_status_t study_teach(study_t *study, int64_t samples, study_score_t *score,
                           attn_error_t *error) {
     nn_pass_t *pass = &study->trainer.passes[0];
-    attn_status_t status = ATTN_OK;
+    attn_status_t status = check_corpus(study, error);
     *score = (study_score_t){.samples = samples};
     pass->dropout = (nn_dropout_t){.rate = 0};
     for (int64_t s = 0, count; s < samples && !status; s += count) {

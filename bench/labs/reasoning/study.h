@@ -27,7 +27,7 @@ typedef struct study_choice {
     double samples;   /**< thousands to train on, at most; the task's unless above 0 */
     double rate;      /**< the highest learning rate; likewise */
     double embedding; /**< nn_weights_draw()'s; likewise */
-    double warm;      /**< part of the steps that are warm-up */
+    double warm;      /**< part of the steps that are warm-up; not a number: the task's */
     int constant;     /**< nn_schedule_t's */
     double dropout;
     uint64_t seed;
@@ -44,12 +44,16 @@ typedef struct study_settings {
     int64_t warm;  /**< steps of warm-up */
     int64_t steps; /**< at most */
     int constant;  /**< after warm-up the rate stays; else it falls to 0 at the end of the steps */
+    int64_t cool;  /**< the last steps, in which the rate falls; 0: it falls from the warm-up on */
     double enough; /**< stop early at this share of test samples wholly right; above 1: never */
 } study_settings_t;
 
 /** What models learn a task by in minutes, where a choice says nothing else. */
 typedef struct study_learning {
     double rate, samples, embedding;
+    int64_t warm; /**< steps of warm-up; 0: STUDY_WARM of all */
+    double cool;  /**< part of the steps in which the rate falls; 0: all after the warm-up */
+    double beta2; /**< AdamW's; 0: the paper's */
 } study_learning_t;
 
 study_learning_t study_learning(int32_t kind);
@@ -100,6 +104,9 @@ attn_status_t study_train(study_t *study, int64_t steps, attn_error_t *error);
  */
 attn_status_t study_check(study_t *study, attn_error_t *error);
 
+/** *loss is the mean of -log probability of each token of the first `samples` test samples. */
+attn_status_t study_loss(study_t *study, int64_t samples, double *loss, attn_error_t *error);
+
 /** score->whole of the first `samples` test samples. */
 attn_status_t study_teach(study_t *study, int64_t samples, study_score_t *score,
                           attn_error_t *error);
@@ -138,8 +145,9 @@ attn_status_t study_work(study_t *study, const lab_store_t *store, const char *n
 size_t study_save(const study_t *study, void *buffer, size_t size);
 
 /**
- * Go on from a checkpoint. Errors, which change nothing: bytes that are none, of another version, truncated or damaged
- * (ATTN_ERROR_ARGUMENT), of another task, shape or setting, which is named (ATTN_ERROR_SHAPE).
+ * Go on from a checkpoint. It may be of a training of other length where the rate falls in neither yet (settings.cool):
+ * both are then the same so far. Errors, which change nothing: bytes that are none, of another version, truncated or
+ * damaged (ATTN_ERROR_ARGUMENT), of another task, shape or setting, which is named (ATTN_ERROR_SHAPE).
  */
 attn_status_t study_restore(study_t *study, const void *buffer, size_t size, attn_error_t *error);
 

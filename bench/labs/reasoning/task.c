@@ -20,6 +20,7 @@ static const struct kind {
     void (*unlike)(const reasoning_task_t *task, const reasoning_sample_t *sample,
                    char text[REASONING_UNLIKE]);
     const char *(*text)(int32_t token);
+    int splits; /* its draw() looks at the use itself */
 } kinds[REASONING_KINDS] = {
     [REASONING_LIS] = {"lis", 250, lis_make, lis_draw, lis_read, lis_unlike, NULL},
     [REASONING_ED] = {"ed", 32, edit_make, edit_draw, edit_read, edit_unlike, edit_text},
@@ -27,6 +28,13 @@ static const struct kind {
                             edit_text},
     [REASONING_ARITHMETIC] = {"arithmetic", 20, arithmetic_make, arithmetic_draw, arithmetic_read,
                               arithmetic_unlike, arithmetic_text},
+    [REASONING_TEXT] = {.name = "text",
+                        .most = REASONING_MOST_TOKENS - 1,
+                        .make = corpus_task_make,
+                        .draw = corpus_task_draw,
+                        .read = corpus_task_read,
+                        .unlike = corpus_task_unlike,
+                        .splits = 1},
 };
 
 const char *reasoning_name(int32_t kind) { return kinds[kind].name; }
@@ -79,11 +87,11 @@ static enum reasoning_use use_of(const reasoning_sample_t *sample) {
 
 void reasoning_draw(const reasoning_task_t *task, uint64_t seed, enum reasoning_use use,
                     uint64_t number, reasoning_sample_t *sample) {
-    draw_t draw = {.seed = seed, .stream = number * 2 + (uint64_t)use};
+    draw_t draw = {.seed = seed, .stream = number * 2 + (uint64_t)use, .use = use};
     do {
         sample->count = 0;
         kinds[task->kind].draw(task, &draw, sample);
-    } while (use_of(sample) != use);
+    } while (!kinds[task->kind].splits && use_of(sample) != use);
 }
 
 attn_status_t reasoning_read(const reasoning_task_t *task, const char *text,
@@ -102,6 +110,7 @@ void reasoning_unlike(const reasoning_task_t *task, const reasoning_sample_t *sa
 
 const char *reasoning_text(const reasoning_task_t *task, int32_t token, char text[16]) {
     static const char *const all[REASONING_OWN] = {"<pad>", "<sep>", "<eos>"};
+    if (task->kind == REASONING_TEXT) return corpus_task_text(token, text);
     if (token >= task->first)
         attn_format(text, 16, "%d", (int)(token - task->first));
     else

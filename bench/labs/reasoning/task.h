@@ -6,6 +6,7 @@
  *     ED          s | t <sep> row_1 , .. row_|s| , <sep> a <eos>     rows of the dynamic program
  *     ED_LOCAL    the same, of its cells |i - j| <= band alone
  *     ARITHMETIC  e_0 = e_1 = .. = e_n <eos>                         one operator evaluated a step
+ *     TEXT        n + 1 tokens of a corpus, all to be learned        no chain of thought: language, beside them
  *
  * A sample is a function of (task, seed, whether for training or testing, number). One question in
  * REASONING_TEST_SHARE, chosen by a hash of its tokens, is for testing alone: so no question is in both.
@@ -14,12 +15,14 @@
 #define ATTN_REASONING_TASK_H
 
 #include "attn/types.h"
+#include "labs/language/corpus.h"
 
 enum reasoning_kind {
     REASONING_LIS,
     REASONING_ED,
     REASONING_ED_LOCAL,
     REASONING_ARITHMETIC,
+    REASONING_TEXT,
     REASONING_KINDS
 };
 
@@ -40,7 +43,9 @@ typedef struct reasoning_task {
     int32_t numbers; /**< how many numbers the vocabulary has, 0 first; set by reasoning_make() */
     int32_t first;   /**< the token of number 0 */
     int32_t vocabulary;
-    int32_t length; /**< tokens of a sample at most, <eos> among them */
+    int32_t length;         /**< tokens of a sample at most, <eos> among them */
+    const corpus_t *corpus; /**< TEXT: what samples are drawn of; NULL after reasoning_make() */
+    uint64_t learned;       /**< TEXT: the hash of the corpus */
 } reasoning_task_t;
 
 typedef struct reasoning_sample {
@@ -51,7 +56,7 @@ typedef struct reasoning_sample {
 
 enum reasoning_use { REASONING_TRAIN, REASONING_TEST };
 
-/** "lis", "ed", "ed_local", "arithmetic" */
+/** "lis", "ed", "ed_local", "arithmetic", "text" */
 const char *reasoning_name(int32_t kind);
 
 /** The kind of that name. Errors: there is none (ATTN_ERROR_NOT_FOUND). */
@@ -63,6 +68,12 @@ attn_status_t reasoning_find(const char *name, int32_t *kind, attn_error_t *erro
  */
 attn_status_t reasoning_make(int32_t kind, int32_t size, int32_t modulus, int32_t band,
                              reasoning_task_t *task, attn_error_t *error);
+
+/**
+ * TEXT: draw samples of this corpus, which outlives the task. Errors: another kind (ATTN_ERROR_ARGUMENT), a text that is
+ * shorter than a sample (ATTN_ERROR_RANGE).
+ */
+attn_status_t reasoning_learn(reasoning_task_t *task, const corpus_t *corpus, attn_error_t *error);
 
 /** Sample `number`. */
 void reasoning_draw(const reasoning_task_t *task, uint64_t seed, enum reasoning_use use,

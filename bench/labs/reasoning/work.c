@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STEPS = 20, SAMPLES = 512 };
+enum { STEPS = 20, SAMPLES = 512, TOLD = 64 /* sequences of held-out text */ };
 
 /*
  * A loss of ln V is a guess among V tokens, one of 2 ln V gives the right token 1/V of a guess's chance. Drawn weights
@@ -43,9 +43,29 @@ attn_status_t study_keep(study_t *study, const lab_store_t *store, const char *n
     return failed ? LAB_UNFINISHED : (attn_status_t)ATTN_OK;
 }
 
+/* Of text there are no answers: its loss on what is held out. */
+static attn_status_t tell_loss(study_t *study, const lab_store_t *store, const char *name,
+                               double minutes, attn_error_t *error) {
+    const study_settings_t *s = &study->settings;
+    double held;
+    char text[200];
+    const attn_status_t status = study_loss(study, TOLD, &held, error);
+    if (status) return status;
+    attn_format(text, sizeof text,
+                "step %lld of %lld, %.2f million tokens, loss %.4f, %.4f on held-out text, at most "
+                "%.0f min left",
+                (long long)study->trainer.step, (long long)s->steps,
+                (double)(study->trainer.step * s->training.batch * s->task.size) / 1e6, study->loss,
+                held, minutes);
+    store->tell(store->data, name, text);
+    return ATTN_OK;
+}
+
 attn_status_t study_tell(study_t *study, const lab_store_t *store, const char *name, double pace,
                          attn_error_t *error) {
     const int64_t step = study->trainer.step, all = study->settings.steps;
+    if (study->settings.task.kind == REASONING_TEXT)
+        return tell_loss(study, store, name, pace * (double)(all - step) / 60, error);
     study_score_t score;
     char text[200];
     const attn_status_t status = study_solve(study, SAMPLES, &score, error);
