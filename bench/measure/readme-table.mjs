@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeMarked } from "../peers/readme.mjs";
+import { writeMarked } from "../peers/results/readme.mjs";
 
 const root = join(import.meta.dirname, "..", "..");
 const shape = ["--n", "1024", "--d", "64", "--heads", "8", "--json"];

@@ -23,4 +23,4 @@ mkdir -p "$PEERS" build/log
     echo "installing: PyTorch and ggml of Debian sid into $PEERS/sid (3 GB)"
 "$SOURCE/newest/root.sh" "$PEERS/sid" >"$LOG" 2>&1 || { tail -n 20 "$LOG" >&2 && exit 1; }
 export ATTN_PEERS=$PEERS
-exec node "$SOURCE/gradients.mjs" build/attn "$@"
+exec node "$SOURCE/measure/gradients.mjs" build/attn "$@"

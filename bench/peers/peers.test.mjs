@@ -7,21 +7,22 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { commitOf } from "./commit.mjs";
-import { compress } from "./layouts.mjs";
-import { encodeModel, makers } from "./models.mjs";
-import { inRoot } from "./paths.mjs";
-import { mostOf, peaksOf } from "./peaks.mjs";
-import { plot } from "./plot.mjs";
+import { commitOf } from "./measure/commit.mjs";
+import { compress } from "./measure/layouts.mjs";
+import { encodeModel, makers } from "./contenders/models.mjs";
+import { commandOf } from "./measure/measure.mjs";
+import { inRoot } from "./measure/paths.mjs";
+import { mostOf, peaksOf } from "./measure/peaks.mjs";
+import { plot } from "./results/plot.mjs";
 import { beginningOf, fastestOf, heldAgainst, labelOf, rowsOf, times } from "../report/lines.mjs";
-import { resultsOf } from "./results.mjs";
-import { bytesOf, contenderOf, families, flopsOf, participants, selectRows } from "./rows.mjs";
+import { resultsOf } from "./results/results.mjs";
+import { bytesOf, contenderOf, families, flopsOf, participants, selectRows } from "./rows/rows.mjs";
 import { units } from "./rows/tasks.mjs";
-import { summarize } from "./statistics.mjs";
-import { csv, digits, markdown, percent } from "./table.mjs";
-import { sizesOf } from "./task.mjs";
-import { spinner } from "./wasm_peak.mjs";
-import { peer, swapAxes } from "./worker.mjs";
+import { summarize } from "./measure/statistics.mjs";
+import { csv, digits, markdown, percent } from "./results/table.mjs";
+import { sizesOf } from "./measure/task.mjs";
+import { spinner } from "./contenders/wasm_peak.mjs";
+import { peer, swapAxes } from "./contenders/worker.mjs";
 
 const peaks = {
     ...{ flops: 200, flops2: 400, avx2: 100, read: 15, read2: 30, state: 60 },
@@ -137,7 +138,7 @@ test("rows are selected by family and by the beginning of their id, and ids are 
 
 test("what nobody can do is refused in words, before anything is installed for it", () => {
     const said = (...words) => {
-        const script = join(import.meta.dirname, "options.mjs");
+        const script = join(import.meta.dirname, "measure/options.mjs");
         const { status, stderr } = spawnSync(process.execPath, [script, ...words]);
         return [status, String(stderr)];
     };
@@ -355,6 +356,15 @@ test(
         assert.ok(bars.every((bar) => right(bar) < Math.min(...ticks)));
     },
 );
+
+test("the modules of all contenders are there", () => {
+    const names = new Set(families.flatMap(({ rows }) => rows.flatMap((one) => one.names)));
+    const [{ rows }] = families;
+    for (const name of names) {
+        const [program, script] = commandOf(contenderOf(name, rows[0]));
+        if (program === process.execPath) assert.ok(existsSync(script), script);
+    }
+});
 
 test("WebAssembly's peak is a plausible number", async () => {
     const [operations, start] = [1e8, performance.now()];

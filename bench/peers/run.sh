@@ -87,7 +87,7 @@ install_newer_node() {
 }
 
 before=$(commit_before "$@")
-! attn_has_node || node "$SOURCE/options.mjs" "$@"
+! attn_has_node || node "$SOURCE/measure/options.mjs" "$@"
 alone_in_peers "$SOURCE/run.sh" "$@"
 want_c
 want_node
@@ -105,5 +105,5 @@ build_programs
 core_type=${OPENBLAS_CORETYPE:-$(openblas_core_type)}
 [ -z "$core_type" ] || export OPENBLAS_CORETYPE=$core_type
 export ATTN_PEERS=$PEERS
-"$peers_node" "$SOURCE/run.mjs" "$@"
+"$peers_node" "$SOURCE/measure/run.mjs" "$@"
 cat "$PEERS/results.md"

@@ -1,7 +1,7 @@
 // The table of exact attention: each of the library's lines beside its aim and the best peer.
 
-import { table } from "../peers/readme.mjs";
-import { digits } from "../peers/table.mjs";
+import { table } from "../peers/results/readme.mjs";
+import { digits } from "../peers/results/table.mjs";
 import { beginningOf, failuresOf, fastestOf, nameOf, rowsOf, sectionsOf, times } from "./lines.mjs";
 
 /**

@@ -1,7 +1,7 @@
 // The tables of linear attention.
 
-import { table } from "../peers/readme.mjs";
-import { digits } from "../peers/table.mjs";
+import { table } from "../peers/results/readme.mjs";
+import { digits } from "../peers/results/table.mjs";
 import { beginningOf, failuresOf, fastestOf, nameOf, rowsOf, sectionsOf, times } from "./lines.mjs";
 
 /** By row, or by row and contender: percent of the peak; with two threads times one thread's speed. */

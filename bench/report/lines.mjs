@@ -1,7 +1,7 @@
 // Lines of tables: what is said of a result beside its aim, its peak and its peers.
 
-import { families } from "../peers/rows.mjs";
-import { digits, percent } from "../peers/table.mjs";
+import { families } from "../peers/rows/rows.mjs";
+import { digits, percent } from "../peers/results/table.mjs";
 
 const isOwn = ({ contender }) => contender.startsWith("libattn");
 

@@ -3,8 +3,8 @@
 // usage: node page.mjs
 
 import { join } from "node:path";
-import { replaceFile, table } from "../peers/readme.mjs";
-import { digits, percent } from "../peers/table.mjs";
+import { replaceFile, table } from "../peers/results/readme.mjs";
+import { digits, percent } from "../peers/results/table.mjs";
 import { withFigure } from "./figure.mjs";
 import { losing, peaksOf } from "./lines.mjs";
 import { readRuns } from "./runs.mjs";

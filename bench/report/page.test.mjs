@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { families } from "../peers/rows.mjs";
+import { families } from "../peers/rows/rows.mjs";
 import { bar, withFigure } from "./figure.mjs";
 import { kindOf } from "./machine.mjs";
 import { pageOf } from "./page.mjs";

@@ -4,10 +4,10 @@
 //        node record.mjs sketch OPTION... <OUTPUT OF attn_sketch_rows
 
 import { readFileSync } from "node:fs";
-import { keptTable } from "../peers/kept.mjs";
-import { inRoot } from "../peers/paths.mjs";
-import { families } from "../peers/rows.mjs";
-import { thisCommit } from "../peers/commit.mjs";
+import { keptTable } from "../peers/results/kept.mjs";
+import { inRoot } from "../peers/measure/paths.mjs";
+import { families } from "../peers/rows/rows.mjs";
+import { thisCommit } from "../peers/measure/commit.mjs";
 import { thisMachine } from "./machine.mjs";
 import { writePage } from "./page.mjs";
 import { writeRun } from "./runs.mjs";

@@ -2,13 +2,13 @@
 //
 // {machine: {kind, name, cpus, system}, date, commit, command, peaks, note, results, tables}
 //
-// `results` has a record for each contender in each row (peers/results.mjs). `tables` has what else was measured:
+// `results` has a record for each contender in each row (peers/results/results.mjs). `tables` has what else was measured:
 // {topic, title, columns, rows, note, figure}, with numbers or texts as cells; `figure` asks for bars (figure.mjs). `converted` says what is not as measured in a run that
 // no command wrote. The page leaves out the topic "archive".
 
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { replaceFile } from "../peers/readme.mjs";
+import { replaceFile } from "../peers/results/readme.mjs";
 
 export const resultsFolder = join(import.meta.dirname, "..", "results");
 

@@ -1,9 +1,9 @@
 // The tables of sparse attention. What failed has no time: its cell is empty, its row is left out where it is this
 // library's, and a line below the tables names it.
 
-import { table } from "../peers/readme.mjs";
+import { table } from "../peers/results/readme.mjs";
 import { failuresOf } from "./lines.mjs";
-import { digits, percent } from "../peers/table.mjs";
+import { digits, percent } from "../peers/results/table.mjs";
 
 /** As if it had as many heads as `one`, where dense attention of all takes minutes. */
 const ofHeads = (dense, { heads }) =>

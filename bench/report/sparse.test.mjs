@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { peaksOf } from "../peers/peaks.mjs";
-import { resultsOf } from "../peers/results.mjs";
-import { contenderOf, families } from "../peers/rows.mjs";
+import { peaksOf } from "../peers/measure/peaks.mjs";
+import { resultsOf } from "../peers/results/results.mjs";
+import { contenderOf, families } from "../peers/rows/rows.mjs";
 import { sparseTables } from "./sparse.mjs";
 
 const sparse = families.filter(({ id }) => id.startsWith("sparse-"));

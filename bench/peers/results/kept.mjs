@@ -5,11 +5,11 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { makeInputs } from "./inputs.mjs";
-import { npyBytes, readNpy } from "./npy.mjs";
-import { dataFile } from "./paths.mjs";
+import { makeInputs } from "../measure/inputs.mjs";
+import { npyBytes, readNpy } from "../measure/npy.mjs";
+import { dataFile } from "../measure/paths.mjs";
 
-const root = join(import.meta.dirname, "..", "..");
+const root = join(import.meta.dirname, "../../..");
 const [LENGTH, DIM] = [2048, 64];
 
 /** Of 2048 tokens in blocks of 32 about as many pairs each, but for the first two; and of the few that a model

@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { headOf, record } from "../report/record.mjs";
+import { headOf, record } from "../../report/record.mjs";
 import { npyBytes, readNpy } from "./npy.mjs";
 import { dataFile, inRoot } from "./paths.mjs";
 import { Contender } from "./process.mjs";
@@ -18,7 +18,7 @@ const quick = options.includes("--quick");
 const rounds = quick ? 3 : 7;
 const seconds = quick ? 0.2 : 0.8; // of a contender in a round
 const log = openSync(inRoot("stderr.log"), "w");
-const here = import.meta.dirname;
+const here = join(import.meta.dirname, "..");
 const host = {}; // of `attn bench`, by the first row that it prints
 const failures = [];
 

@@ -4,9 +4,9 @@
 import { createReadStream, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize, resolve } from "node:path";
-import { launchChromium } from "../../web/test/support/browser.mjs";
+import { launchChromium } from "../../../web/test/support/browser.mjs";
 import { encodeModel, makers } from "./models.mjs";
-import { inRoot } from "./paths.mjs";
+import { inRoot } from "../measure/paths.mjs";
 import { serve } from "./worker.mjs";
 
 const types = {
@@ -16,7 +16,7 @@ const types = {
     ".wasm": "application/wasm",
 };
 const roots = {
-    libattn: resolve(import.meta.dirname, "../../wasm"),
+    libattn: resolve(import.meta.dirname, "../../../wasm"),
     peers: inRoot("node_modules"),
     bench: import.meta.dirname,
 };

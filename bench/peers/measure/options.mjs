@@ -5,7 +5,7 @@
 
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { families, selectRows } from "./rows.mjs";
+import { families, selectRows } from "../rows/rows.mjs";
 
 const MOST_SECONDS = 3600;
 

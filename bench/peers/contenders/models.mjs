@@ -5,8 +5,8 @@
 //   outputs  name: {dims}
 //   result   the output's elements in the order (head, row, column)
 
-import { readLayout } from "./layouts.mjs";
-import { linearOf, valueDimOf } from "./task.mjs";
+import { readLayout } from "../measure/layouts.mjs";
+import { linearOf, valueDimOf } from "../measure/task.mjs";
 import { peer, swapAxes } from "./worker.mjs";
 
 const contrib = "com.microsoft";

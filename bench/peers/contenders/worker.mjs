@@ -5,8 +5,8 @@ import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { inRoot } from "./paths.mjs";
-import { sizesOf, valueDimOf } from "./task.mjs";
+import { inRoot } from "../measure/paths.mjs";
+import { sizesOf, valueDimOf } from "../measure/task.mjs";
 import { timeCalls } from "./timing.mjs";
 
 /** Loads a package from the folder where run.sh has installed the peers. */

@@ -21,7 +21,7 @@ function textOf({ buffer, byteOffset, byteLength }) {
 /** `sizes`: the task without its arrays. Gives a line about what runs. */
 export async function start(name, sizes) {
     const [query, key, value] = await Promise.all(["query", "key", "value"].map(floatsOf));
-    const { open } = await import(`./${name}.mjs`);
+    const { open } = await import(`../../page/${name}.mjs`);
     const { about, run, output } = await open({ ...sizes, query, key, value });
     globalThis.contender = {
         run: async () => void (await run()),

@@ -1,8 +1,8 @@
 // From times to the numbers of the table: one flat record for each contender in each row.
 
-import { peakBeside } from "./peaks.mjs";
-import { bytesOf, flopsOf } from "./rows.mjs";
-import { summarize } from "./statistics.mjs";
+import { peakBeside } from "../measure/peaks.mjs";
+import { bytesOf, flopsOf } from "../rows/rows.mjs";
+import { summarize } from "../measure/statistics.mjs";
 
 const nothing = { median: NaN, low: NaN, high: NaN, samples: 0 };
 

@@ -2,21 +2,30 @@
 // several rounds. What else the machine does meanwhile hits all of them alike.
 
 import { execFile } from "node:child_process";
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { argumentsOf } from "./inputs.mjs";
 import { writeLayout } from "./layouts.mjs";
 import { dataFile, inRoot, program } from "./paths.mjs";
 import { peaksOf } from "./peaks.mjs";
 import { Contender } from "./process.mjs";
-import { contenderOf, participants } from "./rows.mjs";
+import { contenderOf, participants } from "../rows/rows.mjs";
 import { summarize } from "./statistics.mjs";
 import { shortestTurn, turnsFor } from "./turns.mjs";
 
 const execute = promisify(execFile);
 
-const here = (...names) => join(import.meta.dirname, ...names);
+const here = (...names) => join(import.meta.dirname, "..", ...names);
+
+/** A contender's module among the sources of the commit before, which may have its folders otherwise. */
+function moduleBefore(module) {
+    const peers = inRoot("before", "source", "bench", "peers");
+    return join(
+        peers,
+        readdirSync(peers, { recursive: true }).find((file) => basename(file) === module),
+    );
+}
 
 /** A program of newest/build.sh, or python3 with a module of that folder. */
 function newestOf(name, ...modules) {
@@ -24,11 +33,11 @@ function newestOf(name, ...modules) {
     return [here("newest", "enter.sh"), inRoot("sid"), ...command];
 }
 
-/** A program of CMakeLists.txt, or node with a module of this folder: of this commit, or of the one before. */
-function commandOf({ command: [name, module, ...args], before }) {
+/** A program of CMakeLists.txt, or node with a module of contenders/: of this commit, or of the one before. */
+export function commandOf({ command: [name, module, ...args], before }) {
     if (name === "newest") return newestOf(module, ...args);
     if (name !== "node") return [before ? inRoot("before", "c", name) : program(name)];
-    const script = before ? inRoot("before", "source", "bench", "peers", module) : here(module);
+    const script = before ? moduleBefore(module) : here("contenders", module);
     return [process.execPath, script, ...args];
 }
 

@@ -1,6 +1,6 @@
 // libattn's package at its best, in Node and in a page: its arrays stay in the module's memory.
 
-import { linearOf, settingsOf, sizesOf } from "./task.mjs";
+import { linearOf, settingsOf, sizesOf } from "../measure/task.mjs";
 
 /** Backend, parameters and gates of a task's form; `libattn/softmax` has but one backend. */
 function formOf(task) {

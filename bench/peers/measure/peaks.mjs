@@ -1,7 +1,7 @@
 // Which peak each contender of a row is held against, and how fast it was in the row's minute.
 
-import { peaks } from "./rows/peaks.mjs";
-import { bytesOf } from "./rows.mjs";
+import { peaks } from "../rows/peaks.mjs";
+import { bytesOf } from "../rows/rows.mjs";
 import { summarize } from "./statistics.mjs";
 
 const OPERATIONS = 2e9; // of a call that multiplies and adds: some hundredths of a second

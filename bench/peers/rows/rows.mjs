@@ -1,11 +1,11 @@
 // What is measured, and against what: families of rows (problems), each with its contenders.
 
-import { contenders } from "./rows/contenders.mjs";
-import { families as linear } from "./rows/linear.mjs";
-import { families as softmax } from "./rows/softmax.mjs";
-import { families as sparse } from "./rows/sparse.mjs";
-import { families as web } from "./rows/web.mjs";
-import { linearOf, valueDimOf } from "./task.mjs";
+import { contenders } from "./contenders.mjs";
+import { families as linear } from "./linear.mjs";
+import { families as softmax } from "./softmax.mjs";
+import { families as sparse } from "./sparse.mjs";
+import { families as web } from "./web.mjs";
+import { linearOf, valueDimOf } from "../measure/task.mjs";
 
 /**
  * `peak`: which measured peak its contenders are held against, of two threads with two; `unit`: what speed is told in. The first

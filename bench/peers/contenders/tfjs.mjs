@@ -2,7 +2,7 @@
 
 import { dirname } from "node:path";
 import { createRequire } from "node:module";
-import { inRoot } from "./paths.mjs";
+import { inRoot } from "../measure/paths.mjs";
 import { attentionOf } from "./tfjs_attention.mjs";
 import { peer, serve } from "./worker.mjs";
 

@@ -1,7 +1,7 @@
 // One figure for each family as SVG: a bar for each result, by rows, the measured peak as a line.
 
 import * as Plot from "@observablehq/plot";
-import { peer } from "./worker.mjs";
+import { peer } from "../contenders/worker.mjs";
 
 const WIDTH = 1000;
 const BAR = 20;

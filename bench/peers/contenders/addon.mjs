@@ -1,6 +1,6 @@
 // libattn's addon in Node: `async=1` times runAsync(), with tensors, which it need not copy.
 
-import { init } from "../../wasm/js/native.js";
+import { init } from "../../../wasm/js/native.js";
 import { serve } from "./worker.mjs";
 
 await serve(async ({ heads, kv_heads: kvHeads, queries, keys, causal, threads, ...rest }) => {

@@ -15,10 +15,10 @@ import { measureRow } from "./measure.mjs";
 import { options } from "./options.mjs";
 import { attn, inRoot } from "./paths.mjs";
 import { mostOf } from "./peaks.mjs";
-import { plot } from "./plot.mjs";
-import { replaceFile } from "./readme.mjs";
-import { resultsOf } from "./results.mjs";
-import { csv, digits, markdown } from "./table.mjs";
+import { plot } from "../results/plot.mjs";
+import { replaceFile } from "../results/readme.mjs";
+import { resultsOf } from "../results/results.mjs";
+import { csv, digits, markdown } from "../results/table.mjs";
 
 async function aboutThisRun() {
     const calibrate = ["bench", "--calibrate", "--backend=softmax", "--md"];
