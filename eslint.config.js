@@ -15,7 +15,7 @@ export default defineConfig(
         extends: [js.configs.recommended, tseslint.configs.strict],
     },
     {
-        files: ["web/**", "wasm/**", "tests/**", "bench/peers/page/**"],
+        files: ["web/**", "wasm/**", "tests/**", "bench/peers/contenders/page/**"],
         languageOptions: { globals: { ...globals.browser, ...globals.node } },
     },
     {

@@ -94,7 +94,7 @@ step_lint() {
     shell_scripts | xargs -0 shellcheck --external-sources
     npx prettier --check .
     npx eslint .
-    node --test tests/papers.test.mjs tests/toolchain.test.mjs bench/peers/*.test.mjs bench/report/*.test.mjs
+    node --test tests/papers.test.mjs tests/toolchain.test.mjs bench/peers/*.test.mjs bench/peers/*/*.test.mjs bench/report/*.test.mjs
     npx tsc -p web --noEmit
 }
 
@@ -182,8 +182,8 @@ step_package() {
 
 # What of the package depends on Node.js, in the other one: how modules, threads and the addon load.
 step_node() {
-    local tests=(wasm/test/{functions,lifetime,loader,memory,native,native-process,threads,worker}.test.mjs)
-    ! takes_all || tests=(wasm/test/*.test.mjs)
+    local tests=(wasm/test/{engine/{functions,lifetime,loader,memory,threads},native/{native,native-process},worker/worker}.test.mjs)
+    ! takes_all || tests=(wasm/test/{arguments,attention,data,engine,labs,native,plugins,types,worker}/*.test.mjs)
     share 0.1 0.2
     step_addon
     "$(attn_node_folder "$(other_node_major)")/bin/node" --test --test-reporter=spec \

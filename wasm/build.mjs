@@ -68,18 +68,40 @@ const WITH_FILES = [
     ...["view"], // by its neighbours
 ];
 
+/* Entries that are not a file of their name in js/. One source makes an entry of Node and one of browsers. */
+const SOURCES = {
+    node: "index",
+    thread: "threads/thread",
+    served: "worker/served",
+    "labs-worker": "labs/labs-worker",
+};
+const sourceOf = (name) => {
+    const plain = name.replace(/-(node|web)$/, "");
+    return folder(`js/${SOURCES[plain] ?? plain}.js`);
+};
+
+/* Does an entry stand under the condition "node" in package.json, or is it started by one that does? */
+const isNode = (name) => NODE.includes(name) || name.endsWith("-node");
+
 /* Entries that others are made of, and that stay files of their own: what they start by name is beside them. */
-const ENTRIES = /^\.\/(worker|data|view-words)\.js$/;
+const ENTRIES = /^\.\.?\/(worker|data|view-words)\.js$/;
 
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 mkdirSync(folder("dist"), { recursive: true });
 const made = `${mkdtempSync(folder("dist/.new-"))}/`; // of its own, because builds may run beside each other
 
-/* Sources and bundles see the modules of dist/ from different folders. */
-const beside = {
+/* Bundles stand in dist/, beside the modules and beside the threads that they start. */
+const beside = (node) => ({
     name: "beside",
-    transform: (code) => code.replaceAll(`new URL("../dist/`, `new URL("./`),
-};
+    transform: (code) =>
+        code
+            .replaceAll(/"(\.\.\/)+dist\//g, `"../dist/`)
+            .replaceAll(`new URL("../dist/`, `new URL("./`)
+            .replaceAll(
+                /new URL\("[./]+\/(?:threads|worker|labs)\/([\w-]+)\.js"/g,
+                `new URL("./$1${node ? "-node" : ""}.js"`,
+            ),
+});
 
 /* Where a file of CommonJS is. */
 const HERE = "attnHere";
@@ -91,14 +113,17 @@ const hereRequired = {
 const EXTERNAL = /^(node:|worker_threads$)/;
 const externalOf = (names) => (names.includes("view") ? ENTRIES : EXTERNAL);
 
-const bundle = (names, external = externalOf(names), changes = [beside]) =>
-    rolldown({
-        input: Object.fromEntries(names.map((name) => [name, folder(`js/${name}.js`)])),
+const bundle = (names, external = externalOf(names), changes = []) => {
+    const node = names.some(isNode);
+    return rolldown({
+        input: Object.fromEntries(names.map((name) => [name, sourceOf(name)])),
         platform: "neutral",
+        resolve: { conditionNames: [node ? "node" : "browser", "import"] },
         external,
         moduleTypes: { ".wasm": "base64" },
-        plugins: changes,
+        plugins: [beside(node), ...changes],
     });
+};
 
 /* The modules that are in what is written. */
 const bundled = new Set();
@@ -163,7 +188,7 @@ function publish() {
  * are the ES modules beside them.
  */
 async function buildRequired(names) {
-    const bundler = await bundle(names, EXTERNAL, [beside, hereRequired]);
+    const bundler = await bundle(names, EXTERNAL, [hereRequired]);
     const { output } = await bundler.write({
         dir: made,
         format: "cjs",

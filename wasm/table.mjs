@@ -1,4 +1,4 @@
-// Writes js/table.js: the arrays of a run, from their declarations in core/include/attn/arrays.h.
+// Writes js/problem/table.js: the arrays of a run, from their declarations in core/include/attn/arrays.h.
 //
 // usage: node table.mjs
 
@@ -8,7 +8,7 @@ const header = new URL("../core/include/attn/arrays.h", import.meta.url);
 
 const HEAD = `/*
  * The arrays of a run: name, role, presence, element type, and its axes, of which those with "?" may be 1,
- * the same for all. Made of core/include/attn/arrays.h by ../table.mjs; read by declared.js.
+ * the same for all. Made of core/include/attn/arrays.h by ../../table.mjs; read by declared.js.
  */
 `;
 
@@ -46,7 +46,7 @@ function rowsOf(text, macro) {
     return rows.map(rowOf);
 }
 
-/** The text of js/table.js. */
+/** The text of js/problem/table.js. */
 export function table() {
     const text = readFileSync(header, "utf8");
     const list = (macro, indent) =>
@@ -62,4 +62,4 @@ export const ROWS = [\n    ...ROWS_OF_F32,\n${list("ATTN_ARRAYS_MORE", "    ")}]
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname)
-    writeFileSync(new URL("js/table.js", import.meta.url), table());
+    writeFileSync(new URL("js/problem/table.js", import.meta.url), table());

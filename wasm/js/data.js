@@ -1,6 +1,6 @@
-/* libattn/data for browsers. Node's entry is data-node.js. */
-import { makeData } from "./data-module.js";
-import { fetchBytes } from "./loader.js";
+/* libattn/data. */
+import { readUrl } from "#read";
+import { makeData } from "./engine/data.js";
 
-export { AttnError } from "./errors.js";
-export const { init, embed, readNpy } = makeData(fetchBytes);
+export { AttnError } from "./problem/errors.js";
+export const { init, embed, readNpy } = makeData(readUrl);

@@ -1,10 +1,10 @@
 /* libattn in one file, with its module: for bundlers that carry no files along, such as esbuild. */
 import module from "../dist/libattn.simd.wasm"; // build.mjs makes base64 of it
 import { simd } from "wasm-feature-detect";
-import { Attn } from "./attn.js";
-import { makeInit } from "./loader.js";
+import { Attn } from "./calls/attn.js";
+import { makeInit } from "./engine/loader.js";
 
-export { AttnError } from "./errors.js";
+export { AttnError } from "./problem/errors.js";
 const BUILDS = { __proto__: null, simd: { file: () => bytesOf(module), runs: simd } };
 export const init = makeInit({}, BUILDS, (...parts) => new Attn(...parts));
 

@@ -1,6 +1,6 @@
-/* libattn/models for browsers. Node's entry is models-node.js. */
-import { fetchBytes } from "./loader.js";
-import { makeModels } from "./models-module.js";
+/* libattn/models. */
+import { readUrl } from "#read";
+import { makeModels } from "./labs/models.js";
 
-export { AttnError } from "./errors.js";
-export const { init, models, loadModel } = makeModels(fetchBytes);
+export { AttnError } from "./problem/errors.js";
+export const { init, models, loadModel } = makeModels(readUrl);

@@ -1,6 +1,6 @@
-/* libattn/native for Node. Elsewhere: native-web.js. */
-import { makeNativeInit } from "./native-init.js";
-import { init as initWasm } from "./node.js";
+/* libattn/native. */
+import { makeNativeInit } from "#addon";
+import { init as initWasm } from "./index.js";
 
-export { AttnError } from "./errors.js";
+export { AttnError } from "./problem/errors.js";
 export const init = makeNativeInit(initWasm);

@@ -1,5 +1,6 @@
-/* libattn/softmax for browsers, workers and whatever has fetch(). Node's entry is softmax-node.js. */
-import { makeSmallInit } from "./small.js";
+/* libattn/softmax. */
+import { readUrl } from "#read";
+import { makeSmallInit } from "./calls/small.js";
 
-export { AttnError } from "./errors.js";
-export const init = makeSmallInit({});
+export { AttnError } from "./problem/errors.js";
+export const init = makeSmallInit({ readUrl });

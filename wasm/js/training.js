@@ -1,6 +1,6 @@
-/* libattn/training for browsers. Node's entry is training-node.js. */
-import { fetchBytes } from "./loader.js";
-import { makeTraining } from "./training-module.js";
+/* libattn/training. */
+import { readUrl } from "#read";
+import { makeTraining } from "./labs/training.js";
 
-export { AttnError } from "./errors.js";
-export const { init, createStudy } = makeTraining(fetchBytes);
+export { AttnError } from "./problem/errors.js";
+export const { init, createStudy } = makeTraining(readUrl);

@@ -2,11 +2,11 @@
  * libattn/view: the element <attn-view>, which shows what one backend makes of queries and keys. It computes in a
  * worker, one for all views of a page, by the interface of libattn/worker.
  */
-import { AttnError } from "./errors.js";
-import { readInput } from "./view-input.js";
-import { colourOf, makeParts } from "./view-parts.js";
-import { mark, paint } from "./view-picture.js";
-import { ATTRIBUTES, readSettings, reflect } from "./view-settings.js";
+import { AttnError } from "./problem/errors.js";
+import { readInput } from "./view/input.js";
+import { colourOf, makeParts } from "./view/parts.js";
+import { mark, paint } from "./view/picture.js";
+import { ATTRIBUTES, readSettings, reflect } from "./view/settings.js";
 import { ENGLISH, nameOf, number, summarize, summaryOf, topKeys } from "./view-words.js";
 import { init } from "./worker.js";
 

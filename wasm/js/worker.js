@@ -1,10 +1,7 @@
-/* libattn/worker for browsers. Node's entry is worker-node.js. */
-import { fetchBytes } from "./loader.js";
-import { makeRemoteInit } from "./remote-attn.js";
-import { workerOfWeb } from "./worker-of-web.js";
+/* libattn/worker. */
+import { readUrl } from "#read";
+import { openServed } from "#served";
+import { makeRemoteInit } from "./worker/remote-attn.js";
 
-export { AttnError } from "./errors.js";
-export const init = makeRemoteInit((listeners) => {
-    const worker = new Worker(new URL("./served.js", import.meta.url), { type: "module" });
-    return workerOfWeb(worker, listeners);
-}, fetchBytes);
+export { AttnError } from "./problem/errors.js";
+export const init = makeRemoteInit(openServed, readUrl);

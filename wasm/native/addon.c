@@ -1,5 +1,5 @@
 /*
- * addon.c: the Node-API addon: functions of src/bindings.h for js/native-engine.js. What differs from
+ * addon.c: the Node-API addon: functions of src/bindings.h for js/native/engine.js. What differs from
  * WebAssembly: arrays are typed arrays, used where they are, and contexts, plans and streams are handles,
  * so that no address ever passes through JavaScript.
  */

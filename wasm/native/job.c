@@ -3,7 +3,7 @@
  *
  * A job keeps references to its arrays, so that they are not collected, and holds its plan, so that
  * dispose() waits for it. What JavaScript could transfer or resize meanwhile, and so free, is not among
- * them: js/native-loan.js gives copies, or shared memory. What the run has to say goes to the job: the
+ * them: js/native/loan.js gives copies, or shared memory. What the run has to say goes to the job: the
  * session's error belongs to JavaScript's thread.
  */
 #include "job.h"

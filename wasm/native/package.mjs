@@ -9,7 +9,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { addonName, libcOf } from "../js/native-name.js";
+import { addonName, libcOf } from "../js/native/name.js";
 import { noticeOf, partOf } from "../notice.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the list of numbers that a study is made of, which js/training-module.js writes. */
+/* Of the list of numbers that a study is made of, which js/labs/training.js writes. */
 enum setting {
     SIZE,
     MODULUS,

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, test } from "node:test";
-import { addonName } from "../../js/native-name.js";
+import { addonName } from "../../js/native/name.js";
 import { packAll } from "../../native/package.mjs";
 import { makeProject, outputOf, readmeExample } from "./projects.mjs";
 

@@ -16,7 +16,7 @@ const notice = readFileSync(join(installed, "NOTICE"), "utf8");
 const names = [...notice.split("-".repeat(80))[0].matchAll(/^ {4}(.+)$/gm)].map(([, name]) => name);
 
 const filesOf = (where, ending) =>
-    readdirSync(join(packageFolder, where))
+    readdirSync(join(packageFolder, where), { recursive: true })
         .filter((name) => name.endsWith(ending))
         .map((name) => join(packageFolder, where, name));
 
@@ -25,7 +25,7 @@ function imported() {
     const sources = filesOf("js", ".js").map((file) => readFileSync(file, "utf8"));
     const found = sources.flatMap((code) => [...code.matchAll(/from "([^."][^"]*)"/g)]);
     return [...new Set(found.map(([, name]) => name.match(/^(@[^/]+\/)?[^/]+/)[0]))].filter(
-        (name) => !/^(node:.*|worker_threads)$/.test(name),
+        (name) => !/^(node:.*|worker_threads|#.*)$/.test(name),
     );
 }
 

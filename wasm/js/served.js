@@ -1,7 +1,0 @@
-/* The worker of libattn/worker in a browser. */
-import { init } from "./index.js";
-import { serve } from "./serve.js";
-import { served } from "./served-attn.js";
-
-const receive = serve(init, (message, transfer) => postMessage(message, transfer), served);
-addEventListener("message", ({ data }) => receive(data));
