@@ -22,12 +22,12 @@ static const struct kind {
     const char *(*text)(int32_t token);
     int splits; /* its draw() looks at the use itself */
 } kinds[REASONING_KINDS] = {
-    [REASONING_LIS] = {"lis", 250, lis_make, lis_draw, lis_read, lis_unlike, NULL},
-    [REASONING_ED] = {"ed", 32, edit_make, edit_draw, edit_read, edit_unlike, edit_text},
-    [REASONING_ED_LOCAL] = {"ed_local", 32, edit_make, edit_draw, edit_read, edit_unlike,
-                            edit_text},
+    [REASONING_LIS] = {"lis", 250, lis_make, lis_draw, lis_read, lis_unlike, NULL, 0},
+    [REASONING_ED] = {"ed", 32, edit_make, edit_draw, edit_read, edit_unlike, edit_text, 0},
+    [REASONING_ED_LOCAL] = {"ed_local", 32, edit_make, edit_draw, edit_read, edit_unlike, edit_text,
+                            0},
     [REASONING_ARITHMETIC] = {"arithmetic", 20, arithmetic_make, arithmetic_draw, arithmetic_read,
-                              arithmetic_unlike, arithmetic_text},
+                              arithmetic_unlike, arithmetic_text, 0},
     [REASONING_TEXT] = {.name = "text",
                         .most = REASONING_MOST_TOKENS - 1,
                         .make = corpus_task_make,

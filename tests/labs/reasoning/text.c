@@ -141,7 +141,7 @@ static void learns(void **state) {
     for (size_t b = 0; b < TEST_COUNT(backends); b++) {
         const study_settings_t settings = settings_of(&corpus, backends[b], 40);
         attn_error_t error;
-        double before, after;
+        double before = 0, after = 0;
         study_t study;
         test_label("%s", backends[b]);
         create(context, &settings, 0, &study);
