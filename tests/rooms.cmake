@@ -29,7 +29,7 @@ set(rooms
     "bench/sketching: sketching algebra attn measure simd sketch"
     "bench/measure: measure attention attn gemm simd"
     "bench/labs: labs algebra sketching attn json measure number"
-    "bench/labs/language: labs attn"
+    "bench/labs/language: labs attn number"
     "bench/labs/nn: labs attn gemm simd"
     "bench/labs/reasoning: labs attn measure number simd"
     "bench/cli: cli algebra sketching attn measure npy number text"

@@ -17,13 +17,20 @@ static int read_part(const char *folder, const char *name, char **text, size_t *
     return file_read_bounded(path, most, text, size);
 }
 
-int corpus_read(const char *folder, corpus_text_t *text) {
-    *text = (corpus_text_t){.train = NULL};
-    const int status = read_part(folder, "train.txt", &text->train, &text->train_size);
-    return status ? status : read_part(folder, "heldout.txt", &text->test, &text->test_size);
-}
-
-void corpus_text_free(corpus_text_t *text) {
-    free(text->train);
-    free(text->test);
+int corpus_load(const char *command, const char *folder, corpus_t *corpus) {
+    char *train = NULL, *test = NULL;
+    size_t train_size = 0, test_size = 0;
+    attn_error_t error;
+    if (!folder)
+        return cli_complain(CLI_USAGE,
+                            "%s: text needs --corpus FOLDER, with train.txt and heldout.txt "
+                            "(bench/labs/language/corpus.mjs makes one)",
+                            command);
+    int status = read_part(folder, "train.txt", &train, &train_size);
+    if (!status) status = read_part(folder, "heldout.txt", &test, &test_size);
+    if (!status && corpus_make(train, train_size, test, test_size, corpus, &error))
+        status = cli_reject(folder, &error);
+    free(train);
+    free(test);
+    return status;
 }

@@ -4,16 +4,9 @@
 #ifndef ATTN_CLI_LAB_CORPUS_H
 #define ATTN_CLI_LAB_CORPUS_H
 
-#include <stddef.h>
+#include "labs/language/corpus.h"
 
-typedef struct corpus_text {
-    char *train, *test;
-    size_t train_size, test_size;
-} corpus_text_t;
-
-/** train.txt and heldout.txt of a folder; an exit status. corpus_text_free() in any case. */
-int corpus_read(const char *folder, corpus_text_t *text);
-
-void corpus_text_free(corpus_text_t *text);
+/** train.txt and heldout.txt of a folder, for `command`; an exit status. NULL: --corpus is missing. corpus_free() in any case. */
+int corpus_load(const char *command, const char *folder, corpus_t *corpus);
 
 #endif

@@ -2,9 +2,11 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/lab/commands.h"
+#include "cli/lab/corpus.h"
 #include "cli/lab/model.h"
 #include "cli/output.h"
 #include "cli/settings.h"
+#include "labs/language/bits.h"
 #include "labs/reasoning/model.h"
 #include "number/format.h"
 #include "number/number.h"
@@ -17,7 +19,7 @@
 
 typedef struct export {
     settings_t settings;
-    const char *from, *to;
+    const char *from, *to, *folder;
     int64_t tests;
 
     attn_context_t *context;
@@ -26,6 +28,7 @@ typedef struct export {
     description_t description;
     study_t study;
     char command[DESCRIPTION_TEXT];
+    corpus_t corpus; /* of text */
 }
 export_t;
 
@@ -45,7 +48,8 @@ static void add_number(export_t *e, const char *name, double value) {
 /* What is not its default: it makes steps of warm-up of a part of all, rounded down. */
 static void add_schedule(export_t *e, const study_settings_t *s) {
     const double steps = (double)s->steps, part = (double)s->warm / steps;
-    if (s->warm != (int64_t)(STUDY_WARM * steps))
+    const int64_t usual = study_learning(s->task.kind).warm;
+    if (s->warm != (usual ? usual : (int64_t)(STUDY_WARM * steps)))
         add_number(e, "warm", (int64_t)(part * steps) < s->warm ? nextafter(part, 1) : part);
     if (s->constant) add(e, " --schedule constant");
 }
@@ -54,6 +58,7 @@ static void add_schedule(export_t *e, const study_settings_t *s) {
 static void write_command(export_t *e) {
     const study_settings_t *s = &e->description.settings;
     add(e, "attn lab train %s", reasoning_name(s->task.kind));
+    if (s->task.kind == REASONING_TEXT) add(e, " --corpus FOLDER");
     add_number(e, "n", s->task.size);
     if (s->task.kind == REASONING_ARITHMETIC) add_number(e, "modulus", s->task.modulus);
     if (s->task.kind == REASONING_ED_LOCAL) add_number(e, "band", s->task.band);
@@ -97,38 +102,69 @@ static int save(const export_t *e, const model_record_t *record) {
     const int status = output_write(&output);
     free(bytes);
     if (status || place_is_stdout(e->to)) return status;
-    printf("%s: %zu bytes, %.1f%% of %lld answers right\n%s\n", e->to, size,
-           100 * (double)record->answers / (double)record->tests, (long long)record->tests,
-           record->command);
+    if (e->description.settings.task.kind == REASONING_TEXT)
+        printf("%s: %zu bytes, %.4f bits a byte of the held-out text\n%s\n", e->to, size,
+               record->bits, record->command);
+    else
+        printf("%s: %zu bytes, %.1f%% of %lld answers right\n%s\n", e->to, size,
+               100 * (double)record->answers / (double)record->tests, (long long)record->tests,
+               record->command);
     if (!study_is_done(&e->study))
         printf("its training was at step %lld of %lld; the command goes to the end\n",
                (long long)record->step, (long long)e->study.settings.steps);
     return status;
 }
 
-static int execute(export_t *e) {
+/* How many test questions it answers. */
+static int answer(export_t *e, model_record_t *record) {
     attn_error_t error;
     study_score_t score;
+    if (e->folder)
+        return cli_complain(CLI_USAGE, "lab export: --corpus is text's, not of %s",
+                            reasoning_name(e->description.settings.task.kind));
+    if (study_solve(&e->study, e->tests, &score, &error)) return cli_reject(e->from, &error);
+    record->tests = score.samples;
+    record->answers = score.answers;
+    return CLI_OK;
+}
+
+/* How well it foretells the held-out text, which has to be that of its corpus. */
+static int read_held_out(export_t *e, model_record_t *record) {
+    attn_error_t error;
+    const int status = corpus_load("lab export", e->folder, &e->corpus);
+    if (status) return status;
+    if (e->corpus.hash != e->description.settings.task.learned)
+        return cli_complain(CLI_USAGE, "%s: is not the corpus that %s has learned", e->folder,
+                            e->from);
+    if (language_bits(&e->study.trainer.net, e->study.trainer.weights, &e->corpus.test,
+                      &record->bits, &error))
+        return cli_reject(e->folder, &error);
+    return CLI_OK;
+}
+
+static int execute(export_t *e) {
+    model_record_t record = {.command = e->command};
     /* The model has no more than the weights: training could not go on from it. */
     int status = output_spare(e->to, e->from, "the checkpoint");
     if (!status) status = settings_context(&e->settings, &e->context);
     if (!status) status = load(e);
     if (status) return status;
-    model_round(e->study.trainer.weights, e->study.trainer.net.layout.count);
-    if (study_solve(&e->study, e->tests, &score, &error)) return cli_reject(e->from, &error);
+    model_round(&e->study);
+    status = e->description.settings.task.kind == REASONING_TEXT ? read_held_out(e, &record)
+                                                                 : answer(e, &record);
+    if (status) return status;
     write_command(e);
-    const model_record_t record = {.step = e->study.trainer.step,
-                                   .tests = score.samples,
-                                   .answers = score.answers,
-                                   .command = e->command};
+    record.step = e->study.trainer.step;
     return save(e, &record);
 }
 
 static const char summary[] =
-    "Make a model of a checkpoint: its weights as f16, and how good they are.";
+    "Make a model of a checkpoint: rounded weights, and how good they are.";
 static const char details[] =
-    "The test questions are answered by greedy decoding with the weights that FILE gets, which\n"
-    "also has the command that trains the model again. attn lab solve and attn lab dump read it.\n"
+    "The weights become f16, those of text int8 with a scale for every D of them. With them the\n"
+    "test questions are answered by greedy decoding; a model of text foretells the held-out text.\n"
+    "FILE also has the command that trains the model again. attn lab solve and attn lab dump read\n"
+    "it, attn lab write and attn lab heads those of text.\n"
     "\n"
     "For example:\n"
     "  attn lab export linear.study -o lis-linear.model";
@@ -138,6 +174,8 @@ int lab_command_export(int argc, char **argv) {
     const option_t options[] = {
         {"CHECKPOINT", 0, OPTION_ARGUMENT, NULL, "what attn lab train wrote", &e.from, 0, 0},
         {"output", 'o', OPTION_TEXT | OPTION_REQUIRED, "FILE", "the model", &e.to, 0, 0},
+        {"corpus", 0, OPTION_TEXT, "FOLDER", "of text: where train.txt and heldout.txt are",
+         &e.folder, 0, 0},
         {"tests", 0, OPTION_INTEGER, "N", "test questions (default 2000)", &e.tests, 1, 1000000},
         SETTINGS_THREADS(e.settings),
         SETTINGS_CPU(e.settings),
@@ -149,6 +187,7 @@ int lab_command_export(int argc, char **argv) {
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
     const int status = execute(&e);
     study_destroy(&e.study);
+    corpus_free(&e.corpus);
     free(e.bytes);
     attn_context_destroy(e.context);
     return status;

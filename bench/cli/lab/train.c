@@ -72,19 +72,11 @@ static void choose_sizes(training_t *t) {
     t->choice.batch = either(t->choice.batch, is_text ? 8 : 64);
 }
 
-/* train.txt and heldout.txt. */
-static int load_corpus(training_t *t) {
-    corpus_text_t texts;
+static int learn(training_t *t) {
     attn_error_t error;
-    if (!t->folder)
-        return cli_complain(CLI_USAGE, "lab train: text needs --corpus FOLDER, with train.txt and "
-                                       "heldout.txt (bench/labs/language/corpus.mjs makes one)");
-    int status = corpus_read(t->folder, &texts);
-    if (!status && (corpus_make(texts.train, texts.train_size, texts.test, texts.test_size,
-                                &t->corpus, &error) ||
-                    reasoning_learn(&t->of.task, &t->corpus, &error)))
-        status = cli_reject(t->folder, &error);
-    corpus_text_free(&texts);
+    const int status = corpus_load("lab train", t->folder, &t->corpus);
+    if (!status && reasoning_learn(&t->of.task, &t->corpus, &error))
+        return cli_reject(t->folder, &error);
     return status;
 }
 
@@ -104,7 +96,7 @@ static int make_settings(training_t *t) {
         return cli_complain(CLI_USAGE, "lab train: --corpus is text's, not of %s", t->task);
     if (choose_backend(t)) return CLI_USAGE;
     if (study_settings_make(&t->choice, &t->of, &error)) return cli_reject("lab train", &error);
-    if (t->choice.kind == REASONING_TEXT && load_corpus(t)) return CLI_USAGE;
+    if (t->choice.kind == REASONING_TEXT && learn(t)) return CLI_USAGE;
     if (t->bench) t->of.steps = INT64_MAX / 2, t->of.enough = 2; /* there is always one more */
     if (study_create(t->context, &t->of, &t->study, &error)) return cli_reject("lab train", &error);
     return CLI_OK;

@@ -27,7 +27,7 @@ const char *description_line(description_t *description, const char *name, attn_
     return line + strlen(name) + 1;
 }
 
-static attn_status_t read_double(description_t *description, const char *name, double *value,
+attn_status_t description_number(description_t *description, const char *name, double *value,
                                  attn_error_t *error) {
     const char *text = description_line(description, name, error), *end;
     if (!text) return ATTN_ERROR_ARGUMENT;
@@ -41,7 +41,7 @@ static attn_status_t read_double(description_t *description, const char *name, d
 attn_status_t description_integer(description_t *description, const char *name, int64_t most,
                                   int64_t *value, attn_error_t *error) {
     double number;
-    const attn_status_t status = read_double(description, name, &number, error);
+    const attn_status_t status = description_number(description, name, &number, error);
     if (status) return status;
     char text[32];
     if (!(number >= 0 && number <= (double)most) || number != floor(number))
@@ -189,7 +189,7 @@ static attn_status_t read_training(description_t *description, attn_error_t *err
     attn_status_t status = ATTN_OK;
     for (size_t i = 0; i < sizeof lines / sizeof *lines && !status; i++)
         if (!lines[i].optional || is_next(description, lines[i].name))
-            status = read_double(description, lines[i].name, lines[i].value, error);
+            status = description_number(description, lines[i].name, lines[i].value, error);
     int64_t constant = 0;
     training->dropout = (float)dropout;
     if (!status)

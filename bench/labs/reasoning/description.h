@@ -33,6 +33,10 @@ attn_status_t description_read(const void *bytes, size_t size, const char *kind,
 /** The value of the next line, which has to have this name; NULL where it has not. */
 const char *description_line(description_t *description, const char *name, attn_error_t *error);
 
+/** The same of a number. */
+attn_status_t description_number(description_t *description, const char *name, double *value,
+                                 attn_error_t *error);
+
 /** The same of a whole number in [0, most]. */
 attn_status_t description_integer(description_t *description, const char *name, int64_t most,
                                   int64_t *value, attn_error_t *error);

@@ -4,8 +4,9 @@
 #include "attn/support.h"
 #include "labs/nn/decode.h"
 #include "labs/reasoning/checksum.h"
+#include "labs/reasoning/endian.h"
 #include "number/format.h"
-#include "simd/half.h"
+#include "number/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,55 +14,84 @@
 enum { SUM_SIZE = 8 };
 static const char magic[] = "attn model 1\n";
 
-static void put_bytes(unsigned char *at, uint64_t value, int count) {
-    for (int i = 0; i < count; i++) at[i] = (unsigned char)(value >> 8 * i);
-}
-
-static uint64_t get_bytes(const unsigned char *at, int count) {
-    uint64_t value = 0;
-    for (int i = 0; i < count; i++) value |= (uint64_t)at[i] << 8 * i;
-    return value;
-}
-
 /* ---- out ------------------------------------------------------------------------------------------- */
 
-void model_round(float *weights, int64_t count) {
-    for (int64_t i = 0; i < count; i++) weights[i] = f16_to_float(float_to_f16(weights[i]));
+/* Text's models are large, and the rounding of 8 bits costs them little. */
+static enum weights_format format_of(const study_settings_t *settings) {
+    return settings->task.kind == REASONING_TEXT ? WEIGHTS_INT8 : WEIGHTS_F16;
+}
+
+void model_round(study_t *study) {
+    const nn_net_t *net = &study->trainer.net;
+    weights_round(format_of(&study->settings), &net->shape, &net->layout, study->trainer.weights);
+}
+
+/* The lines that a model has behind those of its study; returns their length. */
+static size_t write_record(const study_settings_t *settings, const model_record_t *record,
+                           char more[DESCRIPTION_TEXT]) {
+    char bits[32];
+    const long long step = (long long)record->step;
+    if (settings->task.kind == REASONING_TEXT)
+        return (size_t)attn_format(more, DESCRIPTION_TEXT,
+                                   "step=%lld\nbits=%s\nweights=int8\ncommand=%s\n\n", step,
+                                   attn_number_text(record->bits, bits), record->command);
+    return (size_t)attn_format(
+        more, DESCRIPTION_TEXT, "step=%lld\ntests=%lld\nanswers=%lld\ncommand=%s\n\n", step,
+        (long long)record->tests, (long long)record->answers, record->command);
 }
 
 size_t model_save(const study_t *study, const char *lines, size_t lines_size,
                   const model_record_t *record, void *buffer, size_t size) {
     char more[DESCRIPTION_TEXT];
-    const size_t first = sizeof magic - 1, count = (size_t)study->trainer.net.layout.count;
+    const nn_net_t *net = &study->trainer.net;
+    const enum weights_format format = format_of(&study->settings);
+    const size_t first = sizeof magic - 1,
+                 numbers = weights_size(format, &net->shape, &net->layout);
     const size_t same = lines_size - first - 1; /* neither their first line nor the empty one */
-    const size_t length = (size_t)attn_format(more, sizeof more,
-                                              "step=%lld\ntests=%lld\nanswers=%lld\ncommand=%s\n\n",
-                                              (long long)record->step, (long long)record->tests,
-                                              (long long)record->answers, record->command);
-    const size_t before = first + same + length + 2 * count;
-    if (before - 2 * count > DESCRIPTION_TEXT) return 0;
+    const size_t length = write_record(&study->settings, record, more);
+    const size_t header = first + same + length, before = header + numbers;
+    if (header > DESCRIPTION_TEXT) return 0;
     unsigned char *at = buffer;
     if (size < before + SUM_SIZE) return before + SUM_SIZE;
     memcpy(at, magic, first);
     memcpy(at + first, lines + first, same);
     memcpy(at + first + same, more, length);
-    for (size_t i = 0; i < count; i++)
-        put_bytes(at + before - 2 * (count - i), float_to_f16(study->trainer.weights[i]), 2);
+    weights_put(format, &net->shape, &net->layout, study->trainer.weights, at + header);
     put_bytes(at + before, checksum(CHECKSUM_BASIS, at, before), SUM_SIZE);
     return before + SUM_SIZE;
 }
 
 /* ---- in -------------------------------------------------------------------------------------------- */
 
+static attn_status_t read_answers(description_t *description, model_record_t *record,
+                                  attn_error_t *error) {
+    const int64_t most = (int64_t)1 << 53;
+    const attn_status_t status =
+        description_integer(description, "tests", most, &record->tests, error);
+    return status ? status
+                  : description_integer(description, "answers", record->tests, &record->answers,
+                                        error);
+}
+
+static attn_status_t read_text_record(description_t *description, model_record_t *record,
+                                      attn_error_t *error) {
+    const attn_status_t status = description_number(description, "bits", &record->bits, error);
+    const char *format = status ? NULL : description_line(description, "weights", error);
+    if (!format) return ATTN_ERROR_ARGUMENT;
+    if (strcmp(format, "int8") == 0) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_ARGUMENT, "its weights are of format '%.20s', expected int8",
+                     format);
+}
+
 static attn_status_t read_record(model_t *model, attn_error_t *error) {
     description_t *description = &model->description;
     model_record_t *record = &model->record;
     const int64_t most = (int64_t)1 << 53;
     attn_status_t status = description_integer(description, "step", most, &record->step, error);
-    if (!status) status = description_integer(description, "tests", most, &record->tests, error);
-    if (!status)
-        status =
-            description_integer(description, "answers", record->tests, &record->answers, error);
+    if (!status && description->settings.task.kind == REASONING_TEXT)
+        status = read_text_record(description, record, error);
+    else if (!status)
+        status = read_answers(description, record, error);
     if (status) return status;
     record->command = description_line(description, "command", error);
     return record->command ? description_end(description, error) : ATTN_ERROR_ARGUMENT;
@@ -73,7 +103,9 @@ static attn_status_t check_bytes(const model_t *model, const nn_shape_t *shape,
     nn_layout_t layout;
     const attn_status_t status = nn_layout_make(shape, &layout, error);
     if (status) return status;
-    const uint64_t expected = model->description.size + 2 * (uint64_t)layout.count + SUM_SIZE;
+    const enum weights_format format = format_of(&model->description.settings);
+    const uint64_t expected =
+        model->description.size + weights_size(format, shape, &layout) + SUM_SIZE;
     if (size != expected)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "the model has %zu bytes, its header says %llu: it is %s", size,
@@ -89,8 +121,8 @@ static attn_status_t read_weights(model_t *model, const unsigned char *bytes, at
     if (count <= SIZE_MAX / sizeof *model->weights)
         model->weights = malloc(count * sizeof *model->weights);
     if (!model->weights) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for the weights");
-    for (size_t i = 0; i < count; i++)
-        model->weights[i] = f16_to_float((uint16_t)get_bytes(bytes + 2 * i, 2));
+    weights_get(format_of(&model->description.settings), &model->net.shape, &model->net.layout,
+                bytes, model->weights);
     return ATTN_OK;
 }
 

@@ -1,20 +1,23 @@
 /*
  * reasoning/model.h: a trained model as a file that is small enough to be given away, and at work.
  *
- * The file has the lines of the study that it was taken from (description.h, "attn model 1"), with four more: step,
- * tests, answers and command; then the weights as f16, little-endian, in the order of nn_layout_t; and FNV-1a of all
- * bytes before, 8 bytes little-endian.
+ * The file has the lines of the study that it was taken from (description.h, "attn model 1"), with some more: step; tests
+ * and answers, or of text bits and weights; and command. Then the weights in the order of nn_layout_t, as f16 or in the
+ * format that the line `weights` names (weights.h); and FNV-1a of all bytes before, 8 bytes little-endian.
  */
 #ifndef ATTN_REASONING_MODEL_H
 #define ATTN_REASONING_MODEL_H
 
 #include "labs/reasoning/description.h"
+#include "labs/reasoning/weights.h"
 
 /** How a model came about. */
 typedef struct model_record {
     int64_t step; /**< steps that it was trained */
     int64_t tests,
-        answers; /**< test questions, and those answered right by greedy decoding, with f16 weights */
+        answers; /**< test questions, and those answered right by greedy decoding, with rounded weights */
+    double
+        bits; /**< of text, in place of both: bits a byte of the held-out text, with rounded weights */
     const char *command; /**< that trains it: one line */
 } model_record_t;
 
@@ -26,8 +29,8 @@ typedef struct model {
     float *weights;
 } model_t;
 
-/** All weights become the nearest of f16. */
-void model_round(float *weights, int64_t count);
+/** All weights of a study become those that its model's file can have. */
+void model_round(study_t *study);
 
 /**
  * The file of a study with rounded weights, whose checkpoint begins with `lines` of `lines_size` bytes: as

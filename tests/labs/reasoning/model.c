@@ -50,7 +50,7 @@ static void setup(scene_t *scene, const char *backend) {
     study_save(study, scene->checkpoint, scene->checkpoint_size);
     if (description_read(scene->checkpoint, scene->checkpoint_size, "study", &description, &error))
         test_fail("%s", error.message);
-    model_round(study->trainer.weights, study->trainer.net.layout.count);
+    model_round(study);
     scene->size = model_save(study, scene->checkpoint, description.size, &record, NULL, 0);
     scene->file = calloc(1, scene->size);
     assert_non_null(scene->file);
