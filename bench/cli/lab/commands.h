@@ -8,5 +8,7 @@ int lab_command_train(int argc, char **argv);
 int lab_command_export(int argc, char **argv);
 int lab_command_solve(int argc, char **argv);
 int lab_command_dump(int argc, char **argv);
+int lab_command_write(int argc, char **argv);
+int lab_command_heads(int argc, char **argv);
 
 #endif

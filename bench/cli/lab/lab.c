@@ -12,6 +12,8 @@ static int help(void) {
          "       attn lab train TASK -o FILE [OPTION...]\n"
          "       attn lab export CHECKPOINT -o FILE [OPTION...]\n"
          "       attn lab solve TASK QUESTION [OPTION...]\n"
+         "       attn lab write BEGINNING [OPTION...]\n"
+         "       attn lab heads --corpus FOLDER [OPTION...]\n"
          "       attn lab dump TASK QUESTION --q Q.npy --k K.npy --v V.npy [OPTION...]\n"
          "       attn lab COMMAND --help\n"
          "\n"
@@ -29,6 +31,7 @@ static const struct {
 } commands[] = {
     {"list", lab_command_list},     {"run", lab_command_run},     {"train", lab_command_train},
     {"export", lab_command_export}, {"solve", lab_command_solve}, {"dump", lab_command_dump},
+    {"write", lab_command_write},   {"heads", lab_command_heads},
 };
 
 static int unknown(const char *name) {

@@ -59,13 +59,18 @@ static int load(lab_model_t *m) {
     return status ? status : check(m, path);
 }
 
-int lab_model_ask(lab_model_t *m) {
+int lab_model_load(lab_model_t *m) {
     attn_error_t error;
     int32_t kind;
     if (reasoning_find(m->task, &kind, &error)) return cli_reject("lab", &error);
     if (!m->attention && !m->path) m->attention = "softmax";
-    int status = settings_context(&m->settings, &m->context);
-    if (!status) status = load(m);
+    const int status = settings_context(&m->settings, &m->context);
+    return status ? status : load(m);
+}
+
+int lab_model_ask(lab_model_t *m) {
+    attn_error_t error;
+    const int status = lab_model_load(m);
     if (status) return status;
     if (reasoning_read(&m->model.description.settings.task, m->question, &m->asked, &error))
         return cli_reject(m->task, &error);

@@ -38,6 +38,9 @@ typedef struct lab_model {
          0},                                                                                         \
         SETTINGS_CPU((m).settings), SETTINGS_PLUGIN((m).settings)
 
+/** The model of the task that its members name; an exit status. lab_model_free() in any case. */
+int lab_model_load(lab_model_t *m);
+
 /** Reads model and question, and lets the model answer; an exit status. lab_model_free() in any case. */
 int lab_model_ask(lab_model_t *m);
 
