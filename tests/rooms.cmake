@@ -33,7 +33,7 @@ set(rooms
     "bench/labs/nn: labs attn gemm simd"
     "bench/labs/reasoning: labs attn measure number simd"
     "bench/cli: cli algebra sketching attn measure npy number text"
-    "bench/cli/lab: cli attn labs measure number"
+    "bench/cli/lab: cli attn json labs measure number"
     "bench/peers: attn measure simd"
     "wasm/native: attn text"
     "wasm/src: attn json labs npy number text")
