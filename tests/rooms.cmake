@@ -36,6 +36,7 @@ set(rooms
     "bench/cli/lab: cli attn json labs measure number"
     "bench/peers: attn measure simd"
     "wasm/native: attn text"
+    "mpi: ieee attn"
     "wasm/src: attn json labs npy number text")
 
 set(prefixes "")
@@ -52,7 +53,7 @@ endforeach()
 
 # The sources outside all rooms would be held to nothing.
 file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/core/*.[ch] ${SOURCE}/plugins/*.[ch]
-     ${SOURCE}/bench/*.[ch] ${SOURCE}/wasm/*.[ch])
+     ${SOURCE}/bench/*.[ch] ${SOURCE}/mpi/*.[ch] ${SOURCE}/wasm/*.[ch])
 list(FILTER files EXCLUDE REGEX "/(node_modules|dist|build|test)/")
 foreach(file IN LISTS files)
   set(in "")
@@ -64,6 +65,10 @@ foreach(file IN LISTS files)
   if(NOT in)
     list(APPEND found "${file}: in no room")
     continue()
+  endif()
+  file(STRINGS ${SOURCE}/${file} lines REGEX "^ *# *include *<mpi\\.h>")
+  if(lines AND NOT file MATCHES "^(mpi|bench/cli/mpi)/")
+    list(APPEND found "${file}: ${lines}: MPI is for mpi/ and those who call it")
   endif()
   file(STRINGS ${SOURCE}/${file} lines REGEX "^ *# *include *[<\"]([a-z_]+|\\.\\.)/")
   foreach(line IN LISTS lines)

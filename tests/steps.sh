@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 # shellcheck disable=SC2034 # dev reads it
-readonly TEST_STEPS=(native wasm lint web page sanitize package clang wasi qemu avx512 node readme)
+readonly TEST_STEPS=(native wasm lint web page sanitize package clang wasi qemu avx512 node readme mpi)
 
 # `./dev test` takes a part of what is repeated over tiers, compilers and sizes; `./dev test --all` takes everything.
 takes_all() {
@@ -79,7 +79,7 @@ step_addon() {
 }
 
 c_sources() {
-    find core plugins tests bench wasm \( -name node_modules -o -name dist -o -name build \) -prune \
+    find core plugins mpi tests bench wasm \( -name node_modules -o -name dist -o -name build \) -prune \
         -o -type f \( -name '*.c' -o -name '*.h' \) -print0
 }
 
@@ -130,6 +130,28 @@ step_clang() {
         cmake --build --preset clang --target attn_tier_tests
         ctest --preset clang --parallel "$(getconf _NPROCESSORS_ONLN)" --tests-regex "$KERNEL_TESTS"
     fi
+}
+
+# Attention over MPI, of the objects that native has: two ranks; --all: one to eight, and once more with MPICH.
+step_mpi() {
+    if ! has_mpi; then
+        echo "SKIPPED: there is no MPI (Debian: libopenmpi-dev openmpi-bin)"
+        return
+    fi
+    local options=(--tests-regex '\.2$')
+    ! takes_all || options=()
+    share 0.1 1
+    alone native cmake --preset mpi
+    alone native cmake --build --preset mpi
+    ctest --preset mpi "${options[@]}"
+    takes_all || return 0
+    if ! command -v mpicc.mpich >/dev/null; then
+        echo "SKIPPED: there is no MPICH (Debian: libmpich-dev mpich)"
+        return
+    fi
+    share 0.1 0.1 # its ranks do not sleep while they wait, and here they are more than cores
+    build_preset mpich
+    ctest --preset mpich
 }
 
 # NEON, and x86 processors that have no more than a tier: the choice of tiers and the instructions of each.
@@ -219,6 +241,7 @@ want_for() {
     clang) want_clang ;;
     sanitize) want_sanitizers ;;
     addon) want_c && want_npm_packages ;;
+    mpi) want_c && want_mpi ;;
     qemu) ! on_x86_64 || { want_c && want_simde && want_qemu; } ;;
     avx512) ! on_x86_64 || { want_c && want_simde; } ;;
     wasi) want_c && want_wasi ;;
@@ -240,6 +263,7 @@ built_before() {
     case $1 in
     package | node | web | readme | tarballs) echo wasm ;;
     page) echo wasm web ;;
+    mpi) echo native ;;
     esac
 }
 
@@ -259,6 +283,7 @@ left_out() {
         ;;
     wasi) echo "three quarters of the cases that --all runs; relaxed and scalar: all but the kernels" ;;
     package) echo "two thirds of what is repeated over many cases" ;;
+    mpi) echo "more than two ranks, nine tenths of the cases, and MPICH" ;;
     node) echo "what does not load modules, threads or the addon" ;;
     page) echo "two thirds of what is repeated over many pages" ;;
     esac

@@ -2,6 +2,7 @@
 #include "trial.h"
 
 #include "attn/combine.h"
+#include "support/combined.h"
 #include "support/fixture.h"
 #include "support/test.h"
 
@@ -112,32 +113,13 @@ static void free_parts(split_t *split) {
 
 /* ---- all parts ------------------------------------------------------------------------------- */
 
-/*
- * A weight is exp(S - lse_p) exp(lse_p - lse): beside what a run's own weight may be off by, each lse moves it by as
- * much as it is off itself, which exact_row() tells. A part whose lse is so much larger in magnitude that its rounding
- * is, too, has a weight that is as much smaller: |x| exp(x) is at most 1/e.
- */
 static void compare(const split_t *split) {
     const attn_problem_t *problem = &split->trial->problem;
+    const attn_io_t *io = &split->trial->io;
     exact_t exact = exact_create(problem);
     FOR_EACH_ROW(problem, at) {
-        exact_row(&exact, problem, &split->trial->io, &EXACT_F32, at[0], at[1], at[2]);
-        for (int64_t c = 0; c < problem->value_dim; c++) {
-            const int64_t kv_head = at[1] / (problem->heads / problem->kv_heads);
-            double magnitude = 0;
-            for (int64_t j = 0; j < problem->keys; j++)
-                magnitude += exact.weight[j] *
-                             fabs(typed_get(&split->trial->io.value, at[0], kv_head, j, c)) *
-                             (problem->kv_dtype == ATTN_I8
-                                  ? typed_get(&split->trial->io.value_scales, at[0], kv_head, j, 0)
-                                  : 1);
-            const double moved = exact.seen || isfinite(exact.lse) ? 2 * exact.lse_bound : 0;
-            compare_number(typed_get(&split->trial->out.tensor, at[0], at[1], at[2], c),
-                           exact.out[c], exact_out_bound(&exact, problem, c) + moved * magnitude,
-                           "out", (int64_t[]){at[0], at[1], at[2], c});
-        }
-        compare_number(typed_get(&split->trial->lse.tensor, at[0], at[1], at[2], 0), exact.lse,
-                       2 * exact.lse_bound, "lse", at);
+        exact_row(&exact, problem, io, &EXACT_F32, at[0], at[1], at[2]);
+        combined_compare_row(&exact, problem, io, at, &io->out, &io->lse, at[2], 1);
     }
     exact_destroy(&exact);
 }

@@ -84,6 +84,28 @@ want_sanitizers() {
     want "clang's sanitizers" libclang-rt-dev can_sanitize
 }
 
+has_mpi() {
+    command -v mpicc >/dev/null && command -v mpiexec >/dev/null
+}
+
+# Beside the steps that do without, and no step fails for want of it. With --all also the second of both on Debian.
+want_mpi() {
+    ! has_apt || want_download mpi
+}
+
+mpi_packages() {
+    echo libopenmpi-dev openmpi-bin
+    [ "${ATTN_TEST_ALL:-}" != 1 ] || echo libmpich-dev mpich
+}
+
+install_mpi() {
+    local packages
+    mapfile -t packages < <(mpi_packages | tr ' ' '\n')
+    apt_install "${packages[@]}" ||
+        { as_root apt-get -qq -o DPkg::Lock::Timeout=300 update && apt_install "${packages[@]}"; } ||
+        echo "not installed: ${packages[*]}"
+}
+
 want_qemu() {
     want_program qemu-x86_64 qemu-user
     want_program aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
@@ -226,6 +248,7 @@ has_download() {
     other-node) [ -d "$(attn_node_folder "$(other_node_major)")" ] ;;
     npm) has_npm_packages . ;;
     bundlers) has_npm_packages $BUNDLERS ;;
+    mpi) has_mpi && { [ "${ATTN_TEST_ALL:-}" != 1 ] || command -v mpicc.mpich >/dev/null; } ;;
     esac
 }
 
@@ -236,6 +259,7 @@ describe_download() {
     other-node) echo "Node.js $(attn_node_version "$(other_node_major)") into $(attn_node_folder "$(other_node_major)")" ;;
     npm) echo "npm packages of package-lock.json" ;;
     bundlers) echo "npm packages of $BUNDLERS/package-lock.json" ;;
+    mpi) mpi_packages | tr '\n' ' ' ;;
     esac
 }
 
@@ -246,6 +270,7 @@ download() {
     other-node) install_node "$(other_node_major)" ;;
     npm) npm_ci . ;;
     bundlers) npm_ci $BUNDLERS --ignore-scripts ;;
+    mpi) install_mpi ;;
     esac
 }
 
