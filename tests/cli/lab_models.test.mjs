@@ -263,7 +263,7 @@ describe("attn lab dump", () => {
 
     it("refuses no file, and a layer that is none", () => {
         withModel((folder) => {
-            refuse(dump("30 9 20"), folder, /--q, --k or --v is missing/);
+            refuse(dump("30 9 20"), folder, /--q, --k, --v or --tokens is missing/);
             refuse(dump("30 9 20", ...files, "--layer", "3"), folder, /--layer: the model has 2/);
         });
     });

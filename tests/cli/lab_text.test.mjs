@@ -7,6 +7,7 @@ import { before, describe, it } from "node:test";
 
 import { attn, withFiles } from "./command.mjs";
 import { refuse, succeed } from "./lab.mjs";
+import { read as readArray } from "./npy.mjs";
 
 const sentences = [
     "The boat lay on the shore, and the sea was still.\n",
@@ -216,6 +217,33 @@ describe("attn lab heads", () => {
             refuse(["heads", "--model", "a.model"], folder, /--corpus is missing/);
             makeCorpus(folder, "Short.");
             refuse(heads, folder, /lab heads: the text has \d tokens, expected 41 or more/);
+        });
+    });
+});
+
+describe("attn lab dump of text", () => {
+    const dump = (text, ...rest) => ["dump", "text", text, "--model", "a.model", ...rest];
+
+    it("has the tokens of the text, and their queries, keys and values", () => {
+        withModel((folder) => {
+            const text = 'The boat, "äö"\n';
+            const files = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--tokens", "t.json"];
+            assert.equal(succeed(dump(text, ...files), folder), "");
+            const tokens = JSON.parse(readFileSync(join(folder, "t.json"), "utf8"));
+            assert.equal(tokens.slice(0, 2).join(""), "The");
+            assert.ok(tokens.length < text.length);
+            for (const name of ["q.npy", "k.npy", "v.npy"])
+                assert.deepEqual(readArray(folder, name).shape, [2, 2, tokens.length, 4]);
+            succeed(dump(`${text} And more.`, "--k", "more.npy"), folder);
+            const [less, more] = ["k.npy", "more.npy"].map((name) => readArray(folder, name));
+            assert.deepEqual(more.data.slice(0, 16), less.data.slice(0, 16)); // it is causal
+        });
+    });
+
+    it("refuses no text, and one beyond the context", () => {
+        withModel((folder) => {
+            refuse(dump("", "--q", "q.npy"), folder, /the text has 0 tokens, expected 1 to 40/);
+            refuse(dump("7".repeat(41), "--q", "q.npy"), folder, /has 41 tokens, expected 1 to 40/);
         });
     });
 });

@@ -5,14 +5,17 @@
 #include "cli/lab/model.h"
 #include "cli/output.h"
 #include "cli/trial.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct dump {
     lab_model_t m;
     const char *paths[INPUT_COUNT];
-    int64_t layer; /* 0: all of them */
+    const char *texts; /* where the tokens go */
+    int64_t layer;     /* 0: all of them */
     float *parts[INPUT_COUNT];
     int64_t shape[4]; /* of the files: layers, heads, tokens, columns */
 } dump_t;
@@ -35,6 +38,25 @@ static int compute(dump_t *d) {
     return CLI_OK;
 }
 
+/* The texts of the tokens, a list in JSON with an end of line; NULL without memory. */
+static char *texts_of(const dump_t *d) {
+    const reasoning_task_t *task = &d->m.model.description.settings.task;
+    attn_json_t json = {0};
+    char *buffer = NULL, text[16];
+    for (int pass = 0; pass < 2; pass++) {
+        attn_json_open(&json, NULL, '[');
+        for (int32_t i = 0; i + 1 < d->m.said.count; i++)
+            attn_json_string(&json, NULL, reasoning_text(task, d->m.said.tokens[i], text));
+        attn_json_close(&json, ']');
+        const size_t size = attn_json_end(&json);
+        if (pass) return strcat(buffer, "\n");
+        buffer = malloc(size + 2);
+        if (!buffer) return NULL;
+        json = (attn_json_t){.buffer = buffer, .size = size + 1};
+    }
+    return buffer;
+}
+
 static int save(const dump_t *d) {
     char headers[INPUT_COUNT][NPY_HEADER_SIZE];
     output_t output = {.count = 0};
@@ -46,7 +68,12 @@ static int save(const dump_t *d) {
         output_add(&output, d->paths[which], headers[which], size, d->parts[which] + first * floats,
                    (size_t)(layers * floats) * sizeof(float));
     }
-    return output_write(&output);
+    char *texts = d->texts ? texts_of(d) : NULL;
+    if (d->texts && !texts) return cli_complain(CLI_USAGE, "no memory for the tokens");
+    if (texts) output_add(&output, d->texts, NULL, 0, texts, strlen(texts));
+    const int status = output_write(&output);
+    free(texts);
+    return status;
 }
 
 static const char summary[] =
@@ -54,7 +81,8 @@ static const char summary[] =
 static const char details[] =
     "Of every token that the model had as its input: the question, and what it said itself but "
     "the\n"
-    "last. A file has (layers, heads, tokens, columns), or with --layer (heads, tokens, columns);\n"
+    "last; of a model of text the tokens of that text. A file has (layers, heads, tokens, "
+    "columns), or with --layer (heads, tokens, columns);\n"
     "attention is causal, with a scale of 1/sqrt(columns). That of the backend linear is 1 unless\n"
     "it is told, for 8 columns --scale 0.35355339.\n"
     "\n"
@@ -69,6 +97,7 @@ int lab_command_dump(int argc, char **argv) {
         {"q", 0, OPTION_TEXT, "Q.npy", "where the queries go", &d.paths[INPUT_QUERY], 0, 0},
         {"k", 0, OPTION_TEXT, "K.npy", "and the keys", &d.paths[INPUT_KEY], 0, 0},
         {"v", 0, OPTION_TEXT, "V.npy", "and the values", &d.paths[INPUT_VALUE], 0, 0},
+        {"tokens", 0, OPTION_TEXT, "T.json", "and the tokens, as a list of texts", &d.texts, 0, 0},
         {"layer", 0, OPTION_INTEGER, "N", "one layer, counted from 1 (default: all)", &d.layer, 1,
          NN_MOST_LAYERS},
         {.name = NULL},
@@ -76,13 +105,14 @@ int lab_command_dump(int argc, char **argv) {
     const option_command_t command = {"lab dump", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
-    if (!d.paths[INPUT_QUERY] && !d.paths[INPUT_KEY] && !d.paths[INPUT_VALUE])
-        return cli_complain(CLI_USAGE, "lab dump: --q, --k or --v is missing (see attn lab dump "
-                                       "--help)");
+    if (!d.paths[INPUT_QUERY] && !d.paths[INPUT_KEY] && !d.paths[INPUT_VALUE] && !d.texts)
+        return cli_complain(CLI_USAGE, "lab dump: --q, --k, --v or --tokens is missing (see attn "
+                                       "lab dump --help)");
     int status = CLI_OK;
     for (int which = 0; !status && which < INPUT_COUNT; which++)
         status = output_spare(d.paths[which], d.m.path, "the model");
-    if (!status) status = lab_model_ask(&d.m);
+    if (!status) status = output_spare(d.texts, d.m.path, "the model");
+    if (!status) status = lab_model_read(&d.m);
     if (!status) status = compute(&d);
     if (!status) status = save(&d);
     for (int which = 0; which < INPUT_COUNT; which++) free(d.parts[which]);

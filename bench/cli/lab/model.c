@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/platform.h"
+#include "labs/language/bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,26 @@ int lab_model_ask(lab_model_t *m) {
     if (model_solve(&m->model, &m->asked, &m->said, m->state, &error))
         return cli_reject(m->task, &error);
     return CLI_OK;
+}
+
+int lab_model_read(lab_model_t *m) {
+    int32_t kind;
+    attn_error_t error;
+    if (reasoning_find(m->task, &kind, &error) || kind != REASONING_TEXT) return lab_model_ask(m);
+    const int status = lab_model_load(m);
+    if (status) return status;
+    const int64_t most = m->model.net.shape.length;
+    const size_t size = strlen(m->question);
+    int32_t *tokens = malloc((size + 1) * sizeof *tokens);
+    if (!tokens) return cli_complain(CLI_USAGE, "no memory for the text");
+    const int64_t count = bytes_encode(m->question, size, tokens);
+    const int64_t kept = count < most ? count : most;
+    memcpy(m->said.tokens, tokens, (size_t)kept * sizeof *tokens);
+    free(tokens);
+    m->said.count = (int32_t)kept + 1;
+    if (count > 0 && kept == count) return CLI_OK;
+    return cli_complain(CLI_USAGE, "the text has %lld tokens, expected 1 to %lld", (long long)count,
+                        (long long)most);
 }
 
 void lab_model_free(lab_model_t *m) {

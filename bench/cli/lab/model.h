@@ -41,6 +41,12 @@ typedef struct lab_model {
 /** The model of the task that its members name; an exit status. lab_model_free() in any case. */
 int lab_model_load(lab_model_t *m);
 
+/**
+ * Like lab_model_ask() for models that answer; one of text reads the question, a text, and `said` is that with one token
+ * more, which it has not read.
+ */
+int lab_model_read(lab_model_t *m);
+
 /** Reads model and question, and lets the model answer; an exit status. lab_model_free() in any case. */
 int lab_model_ask(lab_model_t *m);
 
