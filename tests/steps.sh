@@ -55,6 +55,7 @@ publish_attn() {
     ln -sfn ../bench/labs/models build/models
     cp build/native/bench/attn build/.attn.new
     mv -f build/.attn.new build/attn
+    [ ! -x build/native/bench/attn-mpi ] || cp build/native/bench/attn-mpi build/attn-mpi
 }
 
 # What tells one tier from another: the vocabulary, the tile, and each backend on it.
@@ -67,8 +68,12 @@ kernel_tests() {
 
 # --- the steps ---
 
+# Over MPI, too, where there is one.
 step_build() {
     build_preset native
+    if has_mpi && alone native cmake --preset mpi; then
+        alone native cmake --build build/native --target attn_cli_mpi
+    fi
     publish_attn
 }
 
@@ -143,6 +148,7 @@ step_mpi() {
     share 0.1 1
     alone native cmake --preset mpi
     alone native cmake --build --preset mpi
+    publish_attn
     ctest --preset mpi "${options[@]}"
     takes_all || return 0
     if ! command -v mpicc.mpich >/dev/null; then

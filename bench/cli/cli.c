@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+static cli_listener_t *listener;
+
+void cli_listen(cli_listener_t *other) { listener = other; }
+
 static void say(const char *prefix, const char *format, va_list arguments) {
     char text[1024], line[4 * sizeof text];
     vsnprintf(text, sizeof text, format, arguments);
     attn_line(line, sizeof line, text);
-    fprintf(stderr, "%s%s\n", prefix, line);
+    if (!listener || listener(prefix, line)) fprintf(stderr, "%s%s\n", prefix, line);
 }
 
 int cli_complain(int status, const char *format, ...) {

@@ -31,6 +31,10 @@ void cli_warn(const char *format, ...) CLI_FORMAT(1, 2);
 /** Complain about what the library found; returns CLI_USAGE. `what` may be NULL. */
 int cli_reject(const char *what, const attn_error_t *error);
 
+/** Hears every line that is to be printed on standard error, and its prefix; returns whether it is. */
+typedef int cli_listener_t(const char *prefix, const char *line);
+void cli_listen(cli_listener_t *listener);
+
 int cli_list(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_layout(int argc, char **argv);

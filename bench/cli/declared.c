@@ -106,3 +106,12 @@ void declared_print(const attn_array_info_t *info) {
            is_list && is_input ? "A,B,... or FILE" : "FILE", declared_kind(info, kind),
            info->presence == ATTN_PRESENCE_REQUIRED ? ", required" : "", info->help);
 }
+
+int32_t declared_rank(const attn_array_info_t *info, const int64_t shape[4], int32_t lacking,
+                      int32_t *left_out) {
+    int32_t rank = 4, left = 0;
+    while (rank > 1 && info->axes[rank - 1] == ATTN_AXIS_ONE) rank--;
+    *left_out = 4 - rank;
+    while (left < lacking && rank > 1 && shape[left] == 1) left++, rank--;
+    return rank;
+}

@@ -46,6 +46,13 @@ const char *declared_owners(const attn_array_info_t *info, int axis, int64_t cou
 /** "(B|1, H, n, m)": the axes, with 1 where one may be the same for all; returns `text`. */
 const char *declared_axes(const attn_array_info_t *info, char text[DECLARED_TEXT]);
 
+/**
+ * The rank of an output's file: without the axes of 1 in front that Q's file lacks, `lacking` of them, and without those at
+ * its end that are always 1, which *left_out counts.
+ */
+int32_t declared_rank(const attn_array_info_t *info, const int64_t shape[4], int32_t lacking,
+                      int32_t *left_out);
+
 /** "f32 (B|1, H, n, m)"; returns `text`. */
 const char *declared_kind(const attn_array_info_t *info, char text[DECLARED_TEXT]);
 

@@ -48,14 +48,21 @@ static int check_past(const inputs_t *inputs, int which, const array_t *past) {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+npy_wanted_t inputs_wanted(int which) {
+    return (npy_wanted_t){.types = NPY_FLOATS | NPY_BFLOAT16 |
+                                   (which == INPUT_QUERY ? 0 : (uint32_t)NPY_INT8),
+                          .low = 2,
+                          .high = 4,
+                          .ranks = "2 (n, d), 3 (H, n, d) or 4 (B, H, n, d)"};
+}
+
 static int load(array_t *array, const char *path, int which) {
-    const npy_wanted_t wanted = {.types = NPY_FLOATS | NPY_BFLOAT16 |
-                                          (which == INPUT_QUERY ? 0 : (uint32_t)NPY_INT8),
-                                 .low = 2,
-                                 .high = 4,
-                                 .ranks = "2 (n, d), 3 (H, n, d) or 4 (B, H, n, d)"};
+    const npy_wanted_t wanted = inputs_wanted(which);
     return container_load(array, path, &wanted);
 }
+
+/* An array that is not there has no shape. */
+static int is_there(const array_t *array) { return array->tensor.shape[AXIS_BATCH] > 0; }
 
 /* K and V have one dtype, that of their files where it is the same in all, or else f32; an exit status. */
 static int common_dtype(const inputs_t *inputs, const array_t pasts[INPUT_COUNT],
@@ -65,9 +72,9 @@ static int common_dtype(const inputs_t *inputs, const array_t pasts[INPUT_COUNT]
     for (int which = INPUT_KEY; which <= INPUT_VALUE; which++) {
         const array_t *array = &inputs->arrays[which], *past = &pasts[which];
         is_int8 |=
-            array->tensor.dtype == ATTN_I8 || (past->memory && past->tensor.dtype == ATTN_I8);
+            array->tensor.dtype == ATTN_I8 || (is_there(past) && past->tensor.dtype == ATTN_I8);
         is_common &= array->tensor.dtype == *dtype;
-        is_common &= !past->memory || past->tensor.dtype == *dtype;
+        is_common &= !is_there(past) || past->tensor.dtype == *dtype;
     }
     if (is_int8 && !is_common)
         return cli_complain(CLI_USAGE, "K, V and their past must all be int8, or none of them");
@@ -90,19 +97,24 @@ static int join(inputs_t *inputs, const array_t pasts[INPUT_COUNT]) {
     return CLI_OK;
 }
 
+static int check_pasts(const inputs_t *inputs, const array_t pasts[INPUT_COUNT]) {
+    for (int which = INPUT_KEY; which <= INPUT_VALUE; which++)
+        if (check_past(inputs, which, &pasts[which])) return CLI_USAGE;
+    return check_equal(past_names[INPUT_KEY], &pasts[INPUT_KEY], past_names[INPUT_VALUE],
+                       &pasts[INPUT_VALUE], AXIS_ROWS, "rows");
+}
+
+int inputs_check_pasts(const inputs_t *inputs) {
+    if (!inputs->pasts[INPUT_KEY] == !inputs->pasts[INPUT_VALUE]) return CLI_OK;
+    return cli_complain(CLI_USAGE, "--past-k and --past-v go together: --past-%c is missing",
+                        inputs->pasts[INPUT_KEY] ? 'v' : 'k');
+}
+
 static int load_past(inputs_t *inputs, array_t pasts[INPUT_COUNT]) {
-    if (!inputs->pasts[INPUT_KEY] != !inputs->pasts[INPUT_VALUE])
-        return cli_complain(CLI_USAGE, "--past-k and --past-v go together: --past-%c is missing",
-                            inputs->pasts[INPUT_KEY] ? 'v' : 'k');
-    if (inputs->pasts[INPUT_KEY]) {
-        for (int which = INPUT_KEY; which <= INPUT_VALUE; which++)
-            if (load(&pasts[which], inputs->pasts[which], which) ||
-                check_past(inputs, which, &pasts[which]))
-                return CLI_USAGE;
-        if (check_equal(past_names[INPUT_KEY], &pasts[INPUT_KEY], past_names[INPUT_VALUE],
-                        &pasts[INPUT_VALUE], AXIS_ROWS, "rows"))
-            return CLI_USAGE;
-    }
+    if (inputs_check_pasts(inputs)) return CLI_USAGE;
+    for (int which = INPUT_KEY; inputs->pasts[INPUT_KEY] && which <= INPUT_VALUE; which++)
+        if (load(&pasts[which], inputs->pasts[which], which)) return CLI_USAGE;
+    if (inputs->pasts[INPUT_KEY] && check_pasts(inputs, pasts)) return CLI_USAGE;
     return join(inputs, pasts);
 }
 
@@ -198,6 +210,20 @@ static int pose(inputs_t *inputs) {
     if (given_pose(&inputs->given, NULL, &inputs->problem, &error)) return cli_reject(NULL, &error);
     if (attn_problem_check(&inputs->problem, &error)) return cli_reject(NULL, &error);
     return CLI_OK;
+}
+
+int inputs_pose(inputs_t *inputs, const array_t pasts[INPUT_COUNT]) {
+    const int64_t past = pasts[INPUT_KEY].tensor.shape[AXIS_ROWS];
+    attn_dtype_t dtype;
+    if (check_shapes(inputs) || (is_there(&pasts[INPUT_KEY]) && check_pasts(inputs, pasts)) ||
+        common_dtype(inputs, pasts, &dtype))
+        return CLI_USAGE;
+    for (int which = INPUT_KEY; which <= INPUT_VALUE; which++) {
+        inputs->arrays[which].tensor.shape[AXIS_ROWS] += past;
+        inputs->arrays[which].tensor.dtype = dtype;
+    }
+    inputs->problem.past = past;
+    return pose(inputs);
 }
 
 static void collect(inputs_t *inputs) {

@@ -110,6 +110,18 @@ int32_t inputs_rank(const inputs_t *inputs);
  */
 int inputs_load(inputs_t *inputs);
 
+/** What a file of input `which` may hold. */
+npy_wanted_t inputs_wanted(int which);
+
+/** Whether both files of a past are given, or none; an exit status. */
+int inputs_check_pasts(const inputs_t *inputs);
+
+/**
+ * The problem of files that have not been read: of arrays and pasts, which have types, ranks and shapes alone. K and V have the
+ * past's rows in front from then on, and the type that both have in memory; an exit status.
+ */
+int inputs_pose(inputs_t *inputs, const array_t pasts[INPUT_COUNT]);
+
 /** The same for random ones of the sizes, element types and past that `sizes` has. */
 int inputs_draw(inputs_t *inputs, const attn_problem_t *sizes);
 

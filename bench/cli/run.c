@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/gradients.h"
 #include "cli/inputs.h"
+#include "cli/mpi/ranks.h"
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/stream.h"
@@ -27,7 +28,7 @@ typedef struct run_command {
     gradients_t gradients;
     float *weight_rows; /* (B, H, n, m) */
     int is_on_stdout;   /* an array, which has it alone */
-    int json, wants_error;
+    int json, wants_error, over_ranks;
     report_t report;
 } run_command_t;
 
@@ -136,11 +137,9 @@ static int add_shorter(run_command_t *run, targets_t *targets, const char *path,
 /* An output without the axes that Q's file lacks, and without those at its end that are always 1. */
 static int add_output(run_command_t *run, targets_t *targets, const char *path,
                       const attn_tensor_t *tensor, const attn_array_info_t *info) {
-    const int32_t lacking = 4 - inputs_rank(&run->inputs);
-    int32_t rank = 4, left = 0;
-    while (rank > 1 && info->axes[rank - 1] == ATTN_AXIS_ONE) rank--;
-    const int32_t left_out = 4 - rank;
-    while (left < lacking && rank > 1 && tensor->shape[left] == 1) left++, rank--;
+    int32_t left_out;
+    const int32_t rank =
+        declared_rank(info, tensor->shape, 4 - inputs_rank(&run->inputs), &left_out);
     return add_shorter(run, targets, path, *tensor, left_out, rank);
 }
 
@@ -223,6 +222,33 @@ static int check_options(run_command_t *run) {
     return CLI_OK;
 }
 
+/* What a run over ranks does not do; an exit status. */
+static int check_ranks(const run_command_t *run) {
+    const struct {
+        int is_given;
+        const char *option;
+    } others[] = {{run->weights != NULL, "--weights"},
+                  {run->scores_mode >= 0, "--scores-mode"},
+                  {run->chunk > 0, "--stream"},
+                  {run->present_key != NULL, "--present-k"},
+                  {run->present_value != NULL, "--present-v"},
+                  {run->gradients.files.count > 0, "--grad"},
+                  {run->wants_error, "--error"},
+                  {inputs_has_x(&run->inputs), "--x in CSR"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].is_given) return cli_complain(CLI_USAGE, "--mpi has no %s", others[i].option);
+    return CLI_OK;
+}
+
+static int run_over_ranks(run_command_t *run, const attn_backend_t *backend) {
+    ranks_run_t over = {.context = run->context,
+                        .backend = backend,
+                        .settings = &run->settings,
+                        .inputs = &run->inputs,
+                        .json = run->json};
+    return check_ranks(run) ? CLI_USAGE : ranks_run(&over);
+}
+
 static int execute(run_command_t *run) {
     int status = check_options(run);
     if (!status) status = settings_context(&run->settings, &run->context);
@@ -231,6 +257,8 @@ static int execute(run_command_t *run) {
     if (!status) status = settings_select(run->context, &backend, &selection);
     if (!status) status = settings_check(&run->settings, run->context, &selection);
     if (!status) status = given_check(&run->inputs.given, run->context, &selection);
+    if (!status && run->over_ranks)
+        return run_over_ranks(run, attn_backend_find(run->context, run->backend));
     if (!status) status = inputs_load(&run->inputs);
     if (!status) status = compute(run);
     if (!status) status = write_outputs(run);
@@ -273,6 +301,8 @@ static const char details[] =
     "evenly spaced rows where there are many.";
 
 int cli_run(int argc, char **argv) {
+    int done;
+    if (ranks_elsewhere(argc, argv, &done)) return done;
     run_command_t run = {.settings = {.threads = 1},
                          .inputs = {.rules = {.scale = NAN}},
                          .scores_mode = -1,
@@ -305,6 +335,9 @@ int cli_run(int argc, char **argv) {
         {"error", 0, OPTION_SWITCH, NULL, "also report the distance from exact softmax attention",
          &run.wants_error, 0, 0},
         {"json", 0, OPTION_SWITCH, NULL, "the report as JSON, with all digits", &run.json, 0, 0},
+        {"mpi", 0, OPTION_SWITCH, NULL,
+         "under mpirun: each rank reads and writes its rows of the .npy files", &run.over_ranks, 0,
+         0},
         RULES_OPTIONS(run.inputs.rules),
         SETTINGS_PARAMETERS(run.settings),
         SETTINGS_THREADS(run.settings),

@@ -191,19 +191,42 @@ static attn_status_t convert(unsigned char *bytes, size_t data, size_t count,
     return ATTN_OK;
 }
 
+/* The header's element type and how many there are, of `size` bytes of data. */
+static attn_status_t check(const npy_dict_t *dict, const npy_wanted_t *wanted, uint64_t size,
+                           const element_t **element, size_t *count, attn_error_t *error) {
+    attn_status_t status = find_element(dict->descr, wanted->types, element, error);
+    if (!status) status = check_shape(dict, wanted, size_in_file(*element), count, error);
+    if (status) return status;
+    const uint64_t needed = (uint64_t)*count * size_in_file(*element);
+    if (size == needed) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                     "%s: %llu bytes of data where its shape needs %llu",
+                     size < needed ? "is truncated" : "has bytes after its end",
+                     (unsigned long long)size, (unsigned long long)needed);
+}
+
+attn_status_t npy_check(const npy_dict_t *dict, const npy_wanted_t *wanted, uint64_t size,
+                        size_t *item, attn_error_t *error) {
+    const element_t *element = NULL;
+    size_t count = 0;
+    const attn_status_t status = check(dict, wanted, size, &element, &count, error);
+    *item = status ? 0 : size_in_file(element);
+    return status;
+}
+
+attn_dtype_t npy_dtype(const npy_dict_t *dict, const npy_wanted_t *wanted) {
+    const element_t *element;
+    return find_element(dict->descr, wanted->types, &element, NULL) ? ATTN_DTYPE_NONE
+                                                                    : element->dtype;
+}
+
 attn_status_t npy_take(void *bytes, size_t size, size_t data, const npy_dict_t *dict,
                        const npy_wanted_t *wanted, attn_tensor_t *tensor, int32_t *rank,
                        attn_error_t *error) {
-    const element_t *element;
+    const element_t *element = NULL;
     size_t count = 0;
-    attn_status_t status = find_element(dict->descr, wanted->types, &element, error);
-    if (!status) status = check_shape(dict, wanted, size_in_file(element), &count, error);
+    attn_status_t status = check(dict, wanted, size - data, &element, &count, error);
     if (status) return status;
-    const size_t needed = count * size_in_file(element);
-    if (size - data != needed)
-        return attn_fail(
-            error, ATTN_ERROR_ARGUMENT, "%s: %zu bytes of data where its shape needs %zu",
-            size - data < needed ? "is truncated" : "has bytes after its end", size - data, needed);
     if (dict->descr[0] == '>') swap((unsigned char *)bytes + data, count, size_in_file(element));
     status = convert(bytes, data, count, element, error);
     if (status) return status;

@@ -60,6 +60,13 @@ attn_status_t npy_take(void *bytes, size_t size, size_t data, const npy_dict_t *
                        const npy_wanted_t *wanted, attn_tensor_t *tensor, int32_t *rank,
                        attn_error_t *error);
 
+/** Whether `size` bytes of data are what a wanted array of this header has; *item becomes the bytes of an element. */
+attn_status_t npy_check(const npy_dict_t *dict, const npy_wanted_t *wanted, uint64_t size,
+                        size_t *item, attn_error_t *error);
+
+/** The dtype of a tensor of its elements, which are of a wanted type. */
+attn_dtype_t npy_dtype(const npy_dict_t *dict, const npy_wanted_t *wanted);
+
 /** The same for all floats of rank 2 (n, d), 3 (H, n, d) or 4 (B, H, n, d). */
 attn_status_t npy_parse(void *bytes, size_t size, attn_tensor_t *tensor, int32_t *rank,
                         attn_error_t *error);

@@ -1,0 +1,38 @@
+/* cli/mpi/main.c: `attn-mpi run BACKEND --mpi ...`, what `attn run --mpi` becomes on each rank. */
+#include "cli/cli.h"
+#include "cli/mpi/ranks.h"
+#include "cli/mpi/settle.h"
+#include "cli/platform.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+int ranks_elsewhere(int argc, char **argv, int *status) {
+    (void)argc, (void)argv, (void)status;
+    return 0;
+}
+
+static int dispatch(int argc, char **argv) {
+    int is_asked = 0;
+    for (int i = 2; i < argc; i++) is_asked |= strcmp(argv[i], "--mpi") == 0;
+    if (is_asked && strcmp(argv[1], "run") == 0) return cli_run(argc - 1, argv + 1);
+    return cli_complain(CLI_USAGE, "attn-mpi: is what attn run --mpi starts on each rank");
+}
+
+/* A rank that did not come to its run, or came back from it, tells the others. */
+int main(int argc, char **argv) {
+    int provided;
+    platform_hold_standard();
+    platform_called(argc > 0 ? argv[0] : NULL);
+    platform_report_limits();
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    settle_begin();
+    int status = dispatch(argc, argv);
+    if (!ranks_have_settled()) status = settle(status);
+    const int lost = fflush(stdout) != 0 || ferror(stdout);
+    MPI_Finalize();
+    if (!lost || status) return status;
+    fputs("attn: cannot write to standard output\n", stderr);
+    return CLI_FAILED;
+}

@@ -1,0 +1,326 @@
+/* cli/mpi/run.c: a run over ranks, of files of which each rank reads its rows (see ranks.h). */
+#include "cli/cli.h"
+#include "cli/load.h"
+#include "cli/mpi/ranks.h"
+#include "cli/mpi/settle.h"
+#include "cli/mpi/write.h"
+#include "cli/trial.h"
+
+#include "attn/mpi.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct over {
+    ranks_run_t *run;
+    rows_file_t files[INPUT_COUNT], pasts[INPUT_COUNT];
+    trial_t trial; /* the plan of one process: names of parameters, shapes and lists go by it */
+    attn_mpi_plan_t *plan;
+    attn_mpi_rows_t query_rows, key_rows;
+    array_t shared[ATTN_ARRAY_OWN], out, lse;
+    attn_io_t io;
+    double seconds;
+} over_t;
+
+static int has_settled;
+int ranks_have_settled(void) { return has_settled; }
+
+/* ---- headers ----------------------------------------------------------------------------------------- */
+
+static int open_files(over_t *over) {
+    inputs_t *inputs = over->run->inputs;
+    array_t pasts[INPUT_COUNT] = {0};
+    if (inputs_check_pasts(inputs)) return CLI_USAGE;
+    for (int which = 0; which < INPUT_COUNT; which++) {
+        const npy_wanted_t wanted = inputs_wanted(which);
+        if (rows_open(&over->files[which], inputs->paths[which], &wanted)) return CLI_USAGE;
+        rows_describe(&over->files[which], &inputs->arrays[which]);
+        if (!inputs->pasts[which]) continue;
+        if (rows_open(&over->pasts[which], inputs->pasts[which], &wanted)) return CLI_USAGE;
+        rows_describe(&over->pasts[which], &pasts[which]);
+    }
+    return inputs_pose(inputs, pasts);
+}
+
+static int check_outputs(const over_t *over) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    for (uint32_t number = 0; attn_backend_array(over->run->backend, number, &info); number++)
+        if (info.role == ATTN_ROLE_OUTPUT && number != ATTN_ARRAY_OUT && number != ATTN_ARRAY_LSE &&
+            given_value(&over->run->inputs->given, number, &info, NULL))
+            return cli_complain(CLI_USAGE, "--mpi has no output '%s'", info.name);
+    return CLI_OK;
+}
+
+static int prepare(over_t *over) {
+    ranks_run_t *run = over->run;
+    if (open_files(over) || check_outputs(over)) return CLI_USAGE;
+    if (trial_plan(&over->trial, run->context, run->backend, &run->inputs->problem, run->settings,
+                   &run->inputs->given))
+        return cli_reject(NULL, &over->trial.error);
+    return CLI_OK;
+}
+
+/* The library compares all that the ranks have, and says the same on each. */
+static int make_plan(over_t *over) {
+    const ranks_run_t *run = over->run;
+    parameters_t parameters;
+    attn_error_t error;
+    settings_parameters(run->settings, run->backend, &parameters);
+    if (attn_mpi_plan_create(run->context, MPI_COMM_WORLD, run->backend->id,
+                             attn_plan_problem(over->trial.plan), parameters.params,
+                             parameters.count, NULL, &over->plan, &error))
+        return cli_reject(NULL, &error);
+    attn_mpi_query_rows(over->plan, settle_rank(), &over->query_rows);
+    attn_mpi_key_rows(over->plan, settle_rank(), &over->key_rows);
+    return CLI_OK;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------ */
+
+static void ranges_of(const attn_mpi_rows_t *rows, rows_range_t ranges[ROWS_RANGES]) {
+    for (int r = 0; r < ROWS_RANGES; r++)
+        ranges[r] = (rows_range_t){rows->first[r], rows->count[r]};
+}
+
+/* What of ranges lies in rows [first, end), counted from there. */
+static void cut(const rows_range_t *ranges, int64_t first, int64_t end,
+                rows_range_t cut_ranges[ROWS_RANGES]) {
+    for (int r = 0; r < ROWS_RANGES; r++) {
+        const int64_t from = ranges[r].first > first ? ranges[r].first : first;
+        const int64_t last = ranges[r].first + ranges[r].count;
+        const int64_t to = last < end ? last : end;
+        cut_ranges[r] = from < to ? (rows_range_t){from - first, to - from} : (rows_range_t){0, 0};
+    }
+}
+
+/* Rows of a past stand before the others in any layout. */
+static int read_tokens(over_t *over, int which, array_t *array) {
+    const attn_problem_t *problem = &over->run->inputs->problem;
+    const char *path = over->run->inputs->paths[which];
+    const int64_t past = which == INPUT_QUERY ? 0 : problem->past;
+    const attn_dtype_t dtype = which == INPUT_QUERY ? problem->dtype : problem->kv_dtype;
+    rows_range_t ranges[ROWS_RANGES], own[ROWS_RANGES];
+    array_t before = {.rank = 0};
+    ranges_of(which == INPUT_QUERY ? &over->query_rows : &over->key_rows, ranges);
+    cut(ranges, past, INT64_MAX, own);
+    int status = rows_read(&over->files[which], own, array);
+    cut(ranges, 0, past, own);
+    if (!status && past) status = rows_read(&over->pasts[which], own, &before);
+    if (!status && !array->memory) {
+        *array = before;
+        before = (array_t){.rank = 0};
+    }
+    if (!status && array->memory && (before.memory || array->tensor.dtype != dtype))
+        status = array_copy(array, before.memory ? &before : NULL, dtype, path);
+    array_free(&before);
+    return status;
+}
+
+/* A file of which a rank needs some rows: those of its queries or of its keys; one row is everybody's. */
+typedef struct wanted_rows {
+    uint32_t number;
+    npy_wanted_t wanted;
+    int of_keys;
+} wanted_rows_t;
+
+static int read_shared(over_t *over, const wanted_rows_t *w) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    char label[DECLARED_TEXT];
+    rows_file_t file;
+    array_t *array = &over->shared[w->number], whole;
+    attn_backend_array(over->run->backend, w->number, &info);
+    const char *text = given_value(&over->run->inputs->given, w->number, &info, label);
+    const int is_int8 = over->run->inputs->problem.kv_dtype == ATTN_I8;
+    if (w->of_keys && (text != NULL) != is_int8)
+        return cli_complain(CLI_USAGE, "%s: goes with K and V of int8, and with them alone",
+                            text ? label : info.name);
+    if (!text) return CLI_OK;
+    int status = rows_open(&file, text, &w->wanted);
+    const attn_mpi_rows_t *rows = w->of_keys ? &over->key_rows : &over->query_rows;
+    const int64_t all =
+        w->of_keys ? over->run->inputs->problem.keys : over->run->inputs->problem.queries;
+    npy_dict_t *dict = &file.dict;
+    if (!status && w->of_keys && dict->rank < 4 && dict->shape[dict->rank - 1] == all)
+        dict->shape[dict->rank++] = 1; /* the last axis may be left out */
+    if (!status) {
+        rows_range_t ranges[ROWS_RANGES] = {{0, 1}, {0, 0}};
+        rows_describe(&file, &whole);
+        const int64_t found = whole.tensor.shape[AXIS_ROWS];
+        if (found != 1) ranges_of(rows, ranges);
+        if (found != 1 && found != all)
+            status = cli_complain(CLI_USAGE, "%s: %s has %lld rows, not %lld", label, text,
+                                  (long long)found, (long long)all);
+        if (!status) status = rows_read(&file, ranges, array);
+    }
+    rows_close(&file);
+    if (!status && array->memory && info.dtype == ATTN_F32 && array->tensor.dtype != ATTN_F32)
+        status = array_copy(array, NULL, ATTN_F32, text);
+    return status;
+}
+
+static int read_rows(over_t *over) {
+    static const wanted_rows_t others[] = {
+        {ATTN_ARRAY_BIAS, {NPY_FLOATS | NPY_BFLOAT16, 1, 4, "1 (m) to 4 (B, H, n, m)", 0}, 0},
+        {ATTN_ARRAY_MASK, {NPY_BOOL, 1, 4, "1 (m) to 4 (B, H, n, m)", 0}, 0},
+        {ATTN_ARRAY_KEY_SCALES, {NPY_FLOATS, 1, 4, "1 (m) to 4 (B, Hkv, m, 1)", 0}, 1},
+        {ATTN_ARRAY_VALUE_SCALES, {NPY_FLOATS, 1, 4, "1 (m) to 4 (B, Hkv, m, 1)", 0}, 1},
+    };
+    inputs_t *inputs = over->run->inputs;
+    for (int which = 0; which < INPUT_COUNT; which++)
+        if (read_tokens(over, which, &inputs->arrays[which])) return CLI_USAGE;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (read_shared(over, &others[i])) return CLI_USAGE;
+    return load_inputs(&inputs->given, over->trial.plan, ATTN_ARRAY_KV_LENGTHS,
+                       ATTN_ARRAY_KEY_SCALES, &over->shared[ATTN_ARRAY_KV_LENGTHS]);
+}
+
+/* ---- the run ------------------------------------------------------------------------------------------- */
+
+static int wants_lse(const over_t *over) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    attn_backend_array(over->run->backend, ATTN_ARRAY_LSE, &info);
+    return given_value(&over->run->inputs->given, ATTN_ARRAY_LSE, &info, NULL) != NULL;
+}
+
+static int make_outputs(over_t *over) {
+    const attn_problem_t *p = &over->run->inputs->problem;
+    const int64_t rows = over->query_rows.total;
+    if (!rows) return CLI_OK;
+    const int64_t out[4] = {p->batch, p->heads, rows, p->value_dim};
+    const int64_t lse[4] = {p->batch, p->heads, rows, 1};
+    const int status = array_make(&over->out, p->dtype, out, 4, "the result");
+    return status || !wants_lse(over) ? status : array_make(&over->lse, ATTN_F32, lse, 4, "lse");
+}
+
+static void collect(over_t *over) {
+    inputs_t *inputs = over->run->inputs;
+    attn_io_init(&over->io);
+    for (uint32_t number = 0; number < ATTN_ARRAY_OWN; number++) {
+        const array_t *array =
+            number <= ATTN_ARRAY_VALUE ? &inputs->arrays[number] : &over->shared[number];
+        if (array->memory) *attn_io_array(&over->io, number) = array->tensor;
+    }
+    if (over->out.memory) over->io.out = over->out.tensor;
+    if (over->lse.memory) over->io.lse = over->lse.tensor;
+}
+
+static void count_nonfinite(over_t *over) {
+    inputs_t *inputs = over->run->inputs;
+    for (int which = 0; which < INPUT_COUNT; which++)
+        if (inputs->arrays[which].memory)
+            inputs->nonfinite[which] = array_nonfinite(&inputs->arrays[which]);
+    MPI_Allreduce(MPI_IN_PLACE, inputs->nonfinite, INPUT_COUNT, MPI_INT64_T, MPI_SUM,
+                  MPI_COMM_WORLD);
+    const int64_t *count = inputs->nonfinite;
+    if (count[INPUT_QUERY] || count[INPUT_KEY] || count[INPUT_VALUE])
+        cli_warn("NaN or infinite elements: %lld in Q, %lld in K, %lld in V; computed with as "
+                 "IEEE 754 says",
+                 (long long)count[INPUT_QUERY], (long long)count[INPUT_KEY],
+                 (long long)count[INPUT_VALUE]);
+}
+
+static int compute(over_t *over) {
+    attn_error_t error;
+    collect(over);
+    count_nonfinite(over);
+    const double start = measure_clock();
+    if (attn_mpi_run(over->plan, &over->io, &error)) return cli_reject(NULL, &error);
+    over->seconds = measure_clock() - start;
+    return CLI_OK;
+}
+
+static write_file_t file_of(const over_t *over, uint32_t number, const array_t *array) {
+    const attn_problem_t *p = &over->run->inputs->problem;
+    attn_array_info_t info = {.struct_size = sizeof info};
+    attn_backend_array(over->run->backend, number, &info);
+    const int64_t columns = number == ATTN_ARRAY_OUT ? p->value_dim : 1;
+    const attn_dtype_t dtype = number == ATTN_ARRAY_OUT ? p->dtype : ATTN_F32;
+    write_file_t file = {.path = given_value(&over->run->inputs->given, number, &info, NULL),
+                         .rows = array->tensor,
+                         .dtype = dtype == ATTN_BF16 ? ATTN_F32 : dtype,
+                         .shape = {p->batch, p->heads, p->queries, columns}};
+    file.rank =
+        declared_rank(&info, file.shape, 4 - inputs_rank(over->run->inputs), &file.left_out);
+    return file;
+}
+
+static int write_outputs(over_t *over) {
+    rows_range_t ranges[ROWS_RANGES];
+    int status = CLI_OK;
+    if (over->out.memory && over->out.tensor.dtype == ATTN_BF16)
+        status = array_copy(&over->out, NULL, ATTN_F32, "the output");
+    status = settle(status);
+    if (status) return status;
+    write_file_t files[2] = {file_of(over, ATTN_ARRAY_OUT, &over->out),
+                             file_of(over, ATTN_ARRAY_LSE, &over->lse)};
+    ranges_of(&over->query_rows, ranges);
+    return write_files(files, wants_lse(over) ? 2 : 1, ranges);
+}
+
+/* ---- the report -------------------------------------------------------------------------------------- */
+
+static void print_report(const over_t *over) {
+    const inputs_t *inputs = over->run->inputs;
+    const attn_problem_t *p = &inputs->problem;
+    attn_mpi_options_t options = {.struct_size = sizeof options};
+    attn_mpi_times_t times = {.struct_size = sizeof times};
+    attn_mpi_plan_options(over->plan, &options);
+    attn_mpi_plan_times(over->plan, &times);
+    const char *layout = options.layout == ATTN_MPI_LAYOUT_ZIGZAG ? "zigzag" : "contiguous";
+    const char *way = options.way == ATTN_MPI_WAY_TREE ? "tree" : "ring";
+    double most[2] = {times.waiting, times.computing};
+    MPI_Reduce(settle_rank() ? most : MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, 0,
+               MPI_COMM_WORLD);
+    if (settle_rank()) return;
+    if (over->run->json) {
+        printf("{\"backend\": \"%s\",\n\"ranks\": %d,\n\"layout\": \"%s\",\n\"way\": \"%s\",\n"
+               "\"sizes\": {\"batch\": %lld, \"heads\": %lld, \"kv_heads\": %lld, \"n\": %lld, "
+               "\"m\": %lld, \"d\": %lld, \"dv\": %lld},\n\"seconds\": %.17g,\n"
+               "\"computing\": %.17g,\n\"waiting\": %.17g}\n",
+               over->run->backend->id, settle_size(), layout, way, (long long)p->batch,
+               (long long)p->heads, (long long)p->kv_heads, (long long)p->queries,
+               (long long)p->keys, (long long)p->dim, (long long)p->value_dim, over->seconds,
+               most[1], most[0]);
+        return;
+    }
+    printf("backend          %s over %d ranks, %s, %s\n", over->run->backend->id, settle_size(),
+           way, layout);
+    printf("sizes            batch %lld, heads %lld/%lld, n %lld, m %lld, d %lld, dv %lld\n",
+           (long long)p->batch, (long long)p->heads, (long long)p->kv_heads, (long long)p->queries,
+           (long long)p->keys, (long long)p->dim, (long long)p->value_dim);
+    printf("time             %.4g ms; the longest of a rank: computing %.4g ms, waiting %.4g ms\n",
+           1e3 * over->seconds, 1e3 * most[1], 1e3 * most[0]);
+    if (!isnan(over->trial.cost.flops))
+        printf("speed            %.4g GFLOP/s, all ranks\n",
+               1e-9 * over->trial.cost.flops / over->seconds);
+}
+
+/* ---- all together -------------------------------------------------------------------------------------- */
+
+static void release(over_t *over) {
+    attn_mpi_plan_destroy(over->plan);
+    for (int which = 0; which < INPUT_COUNT; which++) {
+        rows_close(&over->files[which]);
+        rows_close(&over->pasts[which]);
+    }
+    for (int number = 0; number < ATTN_ARRAY_OWN; number++) array_free(&over->shared[number]);
+    array_free(&over->out);
+    array_free(&over->lse);
+    trial_free(&over->trial);
+}
+
+int ranks_run(ranks_run_t *run) {
+    over_t over = {.run = run};
+    has_settled = 1;
+    int status = settle(prepare(&over));
+    if (!status) status = settle(make_plan(&over));
+    if (!status) status = settle(read_rows(&over));
+    if (!status) status = settle(make_outputs(&over));
+    if (!status) status = settle(compute(&over));
+    if (!status) status = write_outputs(&over);
+    if (!status) print_report(&over);
+    release(&over);
+    return status;
+}

@@ -1,0 +1,19 @@
+/*
+ * cli/mpi/settle.h: ranks go on together or end together, with one line from one of them.
+ */
+#ifndef ATTN_CLI_MPI_SETTLE_H
+#define ATTN_CLI_MPI_SETTLE_H
+
+/** From now on complaints are kept until ranks settle, and warnings are the first rank's alone. After MPI_Init. */
+void settle_begin(void);
+
+/**
+ * This rank's exit status so far: returns the same one on every rank, that of the lowest rank that failed, whose line is
+ * printed. Collective.
+ */
+int settle(int status);
+
+int settle_rank(void);
+int settle_size(void);
+
+#endif

@@ -1,0 +1,51 @@
+// `attn run --mpi` under mpiexec: ranks that do the same, or each something of its own.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+
+import { program } from "../cli/command.mjs";
+
+const mpiexec = process.env.ATTN_MPIEXEC;
+
+/** How many ranks tests take where the number does not matter. */
+export const RANKS = Number(process.env.ATTN_MPI_RANKS ?? 2);
+
+// What waits for a rank that does not come waits forever: that is a failure, not a result.
+const LIMIT = { timeout: 60_000, killSignal: "SIGKILL" };
+
+function launch(words, folder) {
+    const result = spawnSync(mpiexec, words, { cwd: folder, encoding: "utf8", ...LIMIT });
+    assert.notEqual(result.error?.code, "ETIMEDOUT", "the ranks did not end");
+    if (result.error) throw result.error;
+    // mpiexec itself has a lot to say of ranks that failed.
+    const lines = result.stderr.split("\n").filter((line) => line.startsWith("attn: "));
+    return { ...result, lines };
+}
+
+/** All ranks of `attn run ARGS --mpi`. */
+export function onRanks(ranks, args, folder) {
+    return launch(["-n", `${ranks}`, program, "run", "--mpi", ...args], folder);
+}
+
+/** One rank each of these arguments; of {setup, args} behind a shell's `setup` (limits). */
+export function onEach(calls, folder) {
+    const words = calls.map(({ setup = "", args }) => [
+        ...["-n", "1", "sh", "-c", `${setup}\nexec "$0" "$@"`, program, "run", "--mpi"],
+        ...args,
+    ]);
+    return launch(
+        words.flatMap((rank, i) => (i ? [":", ...rank] : rank)),
+        folder,
+    );
+}
+
+export function assertDone({ status, stderr }) {
+    assert.equal(status, 0, stderr);
+}
+
+/** Every rank ended, with one line from one of them. */
+export function assertRefused({ status, lines, stderr }, says) {
+    assert.notEqual(status, 0, stderr);
+    assert.equal(lines.length, 1, stderr);
+    assert.match(lines[0], says);
+}

@@ -1,0 +1,191 @@
+// `attn run --mpi`: the files of one process, whatever the options; and what goes wrong on one rank.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { arrays, random } from "../cli/attention.mjs";
+import { contents, succeed, withFiles } from "../cli/command.mjs";
+import { npy, read } from "../cli/npy.mjs";
+import { RANKS, assertDone, assertRefused, onEach, onRanks } from "./ranks.mjs";
+
+const INPUTS = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"];
+const sizes = { H: 4, Hkv: 2, n: 45, m: 37, d: 8, dv: 6 };
+
+function files({ H, Hkv, n, m, d, dv }, options) {
+    const [q, k, v] = arrays({ H, Hkv, n, m, d, dv });
+    return {
+        "q.npy": npy([H, n, d], q, options),
+        "k.npy": npy([Hkv, m, d], k, options),
+        "v.npy": npy([Hkv, m, dv], v, options),
+    };
+}
+
+/**
+ * Both compute the same sums in another order, each with an error below 2^-24 times the number of its roundings, d + m and a
+ * few more, of terms that are no larger than the largest value.
+ */
+const tolerance = (most, { m, d }) => 2 ** -24 * (m + 4 * d + 64) * most;
+
+/** One process and ranks write the same: shape, type, and numbers up to rounding (`coarse`: to half precision). */
+function compare(given, args, coarse = 0, shape = sizes) {
+    withFiles(given, (folder) => {
+        succeed(["run", "softmax", ...INPUTS, ...args, "-o", "one.npy"], folder);
+        assertDone(onRanks(RANKS, ["softmax", ...INPUTS, ...args, "-o", "many.npy"], folder));
+        const [one, many] = ["one.npy", "many.npy"].map((name) => read(folder, name));
+        assert.deepEqual([many.shape, many.descr], [one.shape, one.descr]);
+        const most = Math.max(...one.data.map(Math.abs), 1);
+        const allowed = tolerance(4 * most, shape) + coarse * most;
+        one.data.forEach((x, i) =>
+            assert.ok(
+                Object.is(x, many.data[i]) || Math.abs(x - many.data[i]) <= allowed,
+                `[${i}]: ${many.data[i]}, of one process ${x} +- ${allowed}`,
+            ),
+        );
+    });
+}
+
+const mask = npy(
+    [45, 37],
+    random(45 * 37, 8).map((x) => x > -0.5),
+    { descr: "|b1" },
+);
+
+test("causal, in the corner and out of it", () => {
+    compare(files(sizes), ["--causal"]);
+    compare(files(sizes), ["--causal=bottom-right", "--scale", "0.7"]);
+});
+
+test("windows, ALiBi, softcap and sinks", () => {
+    const rules = ["--window", "9,", "--alibi", "--softcap", "3", "--sinks", "1,2,-1,0.5"];
+    compare(files(sizes), rules);
+});
+
+test("a mask by rows, a bias for all, and lengths", () => {
+    const given = { ...files(sizes), "mask.npy": mask, "bias.npy": npy([37], random(37, 9)) };
+    compare(given, ["--mask", "mask.npy", "--bias", "bias.npy", "--kv-lens", "31"]);
+});
+
+test("a past", () => {
+    const past = {
+        "pk.npy": npy([2, 11, 8], random(2 * 11 * 8, 5)),
+        "pv.npy": npy([2, 11, 6], random(2 * 11 * 6, 6)),
+    };
+    compare({ ...files(sizes), ...past }, ["--causal", "--past-k", "pk.npy", "--past-v", "pv.npy"]);
+});
+
+test("one query", () => {
+    const one = { ...sizes, n: 1, m: 90 };
+    compare(files(one), ["--causal=bottom-right"], 0, one);
+});
+
+test("more ranks than rows", () => {
+    const few = { ...sizes, n: 1, m: 1 };
+    compare(files(few), [], 0, few);
+});
+
+test("float16, float64 and int8 with scales", () => {
+    compare(files(sizes, { descr: "<f2" }), ["--causal"], 2 ** -11);
+    compare(files(sizes, { descr: ">f8" }), []);
+    const bytes = (count, seed) => random(count, seed).map((x) => Math.round(40 * x));
+    const scales = npy(
+        [2, 37],
+        random(74, 3).map((x) => 0.02 + 0.005 * Math.abs(x)),
+    );
+    const given = {
+        ...files(sizes),
+        "k.npy": npy([2, 37, 8], bytes(2 * 37 * 8, 1), { descr: "|i1" }),
+        "v.npy": npy([2, 37, 6], bytes(2 * 37 * 6, 2), { descr: "|i1" }),
+        "s.npy": scales,
+    };
+    compare(given, ["--key-scales", "s.npy", "--value-scales", "s.npy"]);
+});
+
+test("lse beside the result, and the same bits again", () => {
+    withFiles(files(sizes), (folder) => {
+        const args = ["softmax", ...INPUTS, "--causal"];
+        const outputs = (i) => ["-o", `o${i}.npy`, "--output", `lse=l${i}.npy`];
+        for (const i of [1, 2]) assertDone(onRanks(RANKS, [...args, ...outputs(i)], folder));
+        const now = contents(folder);
+        assert.equal(now["o1.npy"], now["o2.npy"]);
+        assert.equal(now["l1.npy"], now["l2.npy"]);
+        assert.deepEqual(read(folder, "l1.npy").shape, [4, 45]);
+        const json = onRanks(RANKS, [...args, ...outputs(3), "--json"], folder);
+        const report = JSON.parse(json.stdout);
+        assert.deepEqual([report.ranks, report.layout, report.sizes.m], [RANKS, "zigzag", 37]);
+    });
+});
+
+// ---- what goes wrong -----------------------------------------------------------------------------
+
+const ARGS = ["softmax", ...INPUTS, "-o", "o.npy"];
+
+/** Ranks that are called so end with one line that `says` matches, and leave the folder as it was. */
+function refuse(calls, says, more = {}) {
+    withFiles({ ...files(sizes), ...more }, (folder) => {
+        const before = contents(folder);
+        assertRefused(onEach(calls, folder), says);
+        assert.deepEqual(contents(folder), before);
+    });
+}
+
+test("a rank with another option", () => {
+    refuse([{ args: ARGS }, { args: [...ARGS, "--causal"] }], /ranks differ in causal: 0 to 1/);
+    refuse([{ args: ARGS }, { args: [...ARGS, "--scale", "2"] }], /ranks differ in scale/);
+    const params = [...ARGS, "--set", "precision=int8"];
+    refuse([{ args: ARGS }, { args: params }], /ranks differ in the number of parameters/);
+    const sinks = (list) => ({ args: [...ARGS, "--sinks", list] });
+    refuse([sinks("1,2,3,4"), sinks("1,2,3,5")], /ranks differ in sinks/);
+});
+
+test("an option that is none, on one rank or on all", () => {
+    refuse([{ args: ARGS }, { args: [...ARGS, "--cau"] }], /rank 1: run: unknown option/);
+    const wrong = { args: [...ARGS, "--kv-lens", "38"] };
+    refuse([wrong, wrong], /kv_lengths: sequence 0 has 38 keys/);
+    for (const [option, says] of [
+        [["--stream", "4"], /--mpi has no --stream/],
+        [["--weights", "w.npy"], /--mpi has no --weights/],
+        [["--error"], /--mpi has no --error/],
+        [["--output", "scores=s.npy"], /--mpi has no output 'scores'/],
+    ])
+        refuse([{ args: [...ARGS, ...option] }, { args: [...ARGS, ...option] }], says);
+});
+
+test("a file that is shorter, missing or another one on one rank", () => {
+    const other = (name) => ({ args: ARGS.map((word) => (word === "k.npy" ? name : word)) });
+    const whole = files(sizes)["k.npy"];
+    const more = {
+        "short.npy": whole.subarray(0, whole.length - 4),
+        "fewer.npy": files({ ...sizes, m: 36 })["k.npy"],
+        "fortran.npy": npy([2, 37, 8], random(2 * 37 * 8, 1), { fortran: true }),
+    };
+    refuse([{ args: ARGS }, other("short.npy")], /rank 1: short.npy is truncated/, more);
+    refuse([other("none.npy"), { args: ARGS }], /rank 0: none.npy: cannot be opened/, more);
+    refuse([{ args: ARGS }, other("fewer.npy")], /rank 1: K .* and V .* do not fit/, more);
+    refuse([{ args: ARGS }, other("fortran.npy")], /rank 1: fortran.npy: is in Fortran/, more);
+});
+
+test("an output that cannot be written", () => {
+    const to = (path) => ({ args: [...ARGS.slice(0, -1), path] });
+    refuse([to("no/o.npy"), to("no/o.npy")], /rank 0: no\/o.npy: cannot be written/);
+    refuse([to("-"), to("-")], /-: ranks write their rows to a file/);
+});
+
+test("a rank whose files may not grow leaves nothing behind", () => {
+    const limited = { setup: "ulimit -f 1", args: ARGS };
+    refuse([{ args: ARGS }, limited], /rank 1: o.npy: cannot be written/, bigQuery());
+});
+
+/** So that a rank's half of the result is more than a block of the shell's limit. */
+function bigQuery() {
+    const n = 4000;
+    return { "q.npy": npy([4, n, 8], random(4 * n * 8, 1)) };
+}
+
+test("a rank that is killed ends the job", () => {
+    withFiles(files(sizes), (folder) => {
+        const before = contents(folder);
+        const result = onEach([{ args: ARGS }, { setup: "kill -9 $$", args: ARGS }], folder);
+        assert.notEqual(result.status, 0);
+        assert.deepEqual(contents(folder), before);
+    });
+});
