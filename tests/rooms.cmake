@@ -37,7 +37,8 @@ set(rooms
     "bench/peers: attn measure simd"
     "wasm/native: attn text"
     "mpi: ieee attn"
-    "wasm/src: attn json labs npy number text")
+    "wasm/labs/src: attn labs"
+    "wasm/src: attn json npy number text")
 
 set(prefixes "")
 set(folders "")

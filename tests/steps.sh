@@ -197,21 +197,23 @@ step_wasm() {
         build_preset "$preset"
     done
     npm_script wasm build
+    npm_script libattn-labs build
 }
 
 step_web() { npm_script web build; }
 
-# The package in this machine's Node.js, in browsers, and in bundlers.
+# The packages in this machine's Node.js, in browsers, and in bundlers.
 step_package() {
     share 0.3 1
     step_addon
     npm_script wasm test
+    npm_script libattn-labs test
 }
 
 # What of the package depends on Node.js, in the other one: how modules, threads and the addon load.
 step_node() {
     local tests=(wasm/test/{engine/{functions,lifetime,loader,memory,threads},native/{native,native-process},worker/worker}.test.mjs)
-    ! takes_all || tests=(wasm/test/{arguments,attention,data,engine,labs,native,plugins,types,worker}/*.test.mjs)
+    ! takes_all || tests=(wasm/test/{arguments,attention,data,engine,native,plugins,types,worker}/*.test.mjs wasm/labs/test/*.test.mjs)
     share 0.1 0.2
     step_addon
     "$(attn_node_folder "$(other_node_major)")/bin/node" --test --test-reporter=spec \

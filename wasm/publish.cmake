@@ -1,7 +1,7 @@
-# attn_publish(<target> <module> <name>): the module as dist/libattn.<name>.wasm, and beside it the linker's map, by which
-# notice.mjs tells what else is in it. Renamed into place, so that nobody reads half a file.
-function(attn_publish target module name)
-  set(dist ${PROJECT_SOURCE_DIR}/wasm/dist)
+# attn_publish(<target> <module> <name> <package>): the module as dist/libattn.<name>.wasm of the package in that folder, and
+# beside it the linker's map, by which notice.mjs tells what else is in it. Renamed into place, so that nobody reads half a file.
+function(attn_publish target module name package)
+  set(dist ${package}/dist)
   set(published ${dist}/libattn.${name})
   set(map ${CMAKE_CURRENT_BINARY_DIR}/libattn.${name}.map)
   target_link_options(${target} PRIVATE -Wl,-Map=${map})

@@ -1,44 +1,50 @@
-// Writes REFERENCE.md: every function, option and result of the package, from its types in js/*.d.ts.
+// Writes REFERENCE.md of each package: every function, option and result, from its types in js/*.d.ts.
 //
 // usage: node reference.mjs
 
 import { readFileSync, writeFileSync } from "node:fs";
 import ts from "typescript";
 
-const folder = new URL(".", import.meta.url);
-
-/* By the name that is imported: its types, and theirs that it hands on. */
-const ENTRIES = {
+/* By the package's folder, and the name that is imported: its types, and theirs that it hands on. */
+const LIBATTN = {
     libattn: ["index", "problem", "arrays", "plan", "gradients", "stream", "backends"],
     "libattn/worker": ["worker"],
     "libattn/native": ["native"],
     "libattn/softmax": ["softmax"],
     "libattn/inline": ["inline"],
     "libattn/data": ["data"],
-    "libattn/labs": ["labs"],
-    "libattn/models": ["models"],
-    "libattn/training": ["training"],
     "libattn/view": ["view"],
     "libattn/view/words": ["view-words"],
 };
+const LABS = {
+    "libattn-labs": ["labs"],
+    "libattn-labs/models": ["models"],
+    "libattn-labs/training": ["training"],
+};
+const PACKAGES = { ".": LIBATTN, labs: LABS };
 
-const HEAD = `# Reference
+const fileOf = (folder, name) => new URL(`${folder}/${name}`, import.meta.url);
 
-Every function, option and result, from the types in [\`js/\`](./js/index.d.ts), by \`node reference.mjs\`.
+const head = ([[first]]) => `# Reference
+
+Every function, option and result, from the types in [\`js/\`](./js/${first}.d.ts), by \`node reference.mjs\`.
 A name with \`?\` may be left out.
 `;
 
-/** The text of REFERENCE.md. */
-export function reference() {
-    const sections = Object.entries(ENTRIES).map(
-        ([entry, files]) => `\n## ${entry}\n${files.map(describeFile).join("")}`,
-    );
-    return HEAD + sections.join("");
+/** The text of REFERENCE.md, by the package's folder. */
+export function references() {
+    return Object.entries(PACKAGES).map(([folder, entries]) => {
+        const sections = Object.entries(entries).map(([entry, files]) => {
+            const described = files.map((name) => describeFile(folder, name));
+            return `\n## ${entry}\n${described.join("")}`;
+        });
+        return [fileOf(folder, "REFERENCE.md"), head(Object.values(entries)) + sections.join("")];
+    });
 }
 
-function describeFile(name) {
+function describeFile(folder, name) {
     const path = `js/${name}.d.ts`;
-    const text = readFileSync(new URL(path, folder), "utf8");
+    const text = readFileSync(fileOf(folder, path), "utf8");
     const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
     return [overview(file), ...described(file.statements.filter(isOffered))].join("");
 }
@@ -146,5 +152,5 @@ function docOf(node) {
 const plain = (text = "") => text.replace(/\{@link (?:full\.)?([\w.]+)\}/g, "`$1`").trim();
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-    writeFileSync(new URL("REFERENCE.md", folder), reference());
+    for (const [file, text] of references()) writeFileSync(file, text);
 }

@@ -19,7 +19,7 @@ const order = [
     ...["constructions", "complexity", "reasoning"],
 ];
 
-/** Takes hours, and is not in `libattn/labs`. */
+/** Takes hours, and is not in `libattn-labs`. */
 const longLab = "reasoning";
 
 /** Puts them where figures.html says so. */

@@ -20,7 +20,7 @@ export default defineConfig({
         modulePreload: { polyfill: false },
         rolldownOptions: { input: files },
     },
-    optimizeDeps: { exclude: ["libattn"] }, // keeps its .wasm beside it in `vite dev`
+    optimizeDeps: { exclude: ["libattn", "libattn-labs"] }, // keeps its .wasm beside it in `vite dev`
     server: { headers: isolation() },
     preview: { headers: isolation() },
 });

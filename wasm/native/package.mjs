@@ -1,7 +1,7 @@
-// Packs libattn, and its addon as a package for this platform, which libattn names as an optional
+// Packs libattn, its addon as a package for this platform, and libattn-labs. libattn names the addon as an optional
 // dependency: only what is packed names it, so that a checkout installs without it.
 //
-// usage: node package.mjs FOLDER          (writes *.tgz there; wasm/dist must be built)
+// usage: node package.mjs FOLDER          (writes *.tgz there; dist/ of both must be built)
 
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
@@ -26,16 +26,25 @@ function pack(from, to) {
     return join(to, filename);
 }
 
-/** libattn as npm packs it, with the platform's package among its optional dependencies. */
-function packLibrary(folder, platform) {
-    const packed = pack(here(".."), folder);
+/** A package as npm packs it, without what is of the checkout and with what `more` makes of its manifest. */
+function packChanged(from, folder, more = () => ({})) {
+    const packed = pack(from, folder);
     execFileSync("tar", ["-xzf", packed, "-C", folder]);
-    const manifest = readJson(join(folder, "package/package.json"));
+    const stage = join(folder, "package");
+    const manifest = readJson(join(stage, "package.json"));
     delete manifest.devDependencies;
     delete manifest.scripts;
-    manifest.optionalDependencies = { [platform]: manifest.version };
-    writeJson(join(folder, "package/package.json"), manifest);
-    return pack(join(folder, "package"), folder);
+    writeJson(join(stage, "package.json"), { ...manifest, ...more(manifest) });
+    const changed = pack(stage, folder);
+    rmSync(stage, { recursive: true });
+    return changed;
+}
+
+/** libattn as npm packs it, with the platform's package among its optional dependencies. */
+function packLibrary(folder, platform) {
+    return packChanged(here(".."), folder, ({ version }) => ({
+        optionalDependencies: { [platform]: version },
+    }));
 }
 
 function packAddon(folder, name, version) {
@@ -60,14 +69,19 @@ function packAddon(folder, name, version) {
     return pack(stage, folder);
 }
 
-/** Packs both into `to`; gives the tarballs' paths. */
+/** Packs the three into `to`; gives the tarballs' paths. */
 export function packAll(to) {
     const folder = mkdtempSync(join(tmpdir(), "libattn-pack-"));
     const { version } = readJson(here("../package.json"));
     const platform = addonName(process);
     try {
         mkdirSync(to, { recursive: true });
-        return [packLibrary(folder, platform), packAddon(folder, platform, version)].map((from) => {
+        const tarballs = [
+            packLibrary(folder, platform),
+            packAddon(folder, platform, version),
+            packChanged(here("../labs"), folder),
+        ];
+        return tarballs.map((from) => {
             const name = basename(from);
             copyFileSync(from, join(to, `${name}.new`));
             renameSync(join(to, `${name}.new`), join(to, name));

@@ -167,7 +167,7 @@ FUNCTION(MODELS, STATUS, attnmodel_heads, SESSION(0), MODEL(1), FLOATS(2, parts)
 
 /* ---- training.c ------------------------------------------------------------------------------ */
 
-/** A model that learns a task (bench/labs/reasoning/study.h); the settings are as js/labs/training.js has them. */
+/** A model that learns a task (bench/labs/reasoning/study.h); the settings are as labs/js/model/training.js has them. */
 FUNCTION(TRAINING, STUDY, attnstudy_create, SESSION(0), TEXT(1, task), TEXT(2, attention), DOUBLES(3, settings), LENGTH(4, count))
 FUNCTION(TRAINING, END, attnstudy_destroy, STUDY(0))
 

@@ -19,7 +19,8 @@ for (const build of BUILDS) {
 libraries.set("native", await initNative({ fallback: false }));
 
 export function moduleBytes(build) {
-    return readFile(new URL(`../dist/libattn.${build}.wasm`, import.meta.url));
+    const dist = ["labs", "models", "training"].includes(build) ? "../labs/dist" : "../dist";
+    return readFile(new URL(`${dist}/libattn.${build}.wasm`, import.meta.url));
 }
 
 /** A generator of numbers in [-1, 1): mulberry32, so that a seed names a failure. */

@@ -8,7 +8,7 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { runInNewContext } from "node:vm";
 import { init as initInline } from "libattn/inline";
-import { lab } from "libattn/labs";
+import { lab } from "libattn-labs";
 import { init as initSoftmax } from "libattn/softmax";
 import { init as initWorker } from "libattn/worker";
 import { init as initSmall } from "../../dist/softmax.js";
@@ -191,7 +191,7 @@ const POLLUTION = `
     Array.prototype.extra = "polluted";
     for (const i of [0, 1, 4]) Array.prototype[i] = 7;`;
 
-for (const entry of ["", "/native", "/softmax", "/inline", "/worker", "/labs"]) {
+for (const entry of ["", "/native", "/softmax", "/inline", "/worker", "-labs"]) {
     test(`names on Object.prototype and Array.prototype: libattn${entry}`, async () => {
         const script = `
             const { init, lab } = await import("libattn${entry}");
@@ -226,7 +226,7 @@ for (const entry of ["", "/native", "/softmax", "/inline", "/worker", "/labs"]) 
             ...{ cwd: import.meta.dirname, timeout: patience },
         });
         const lines = stdout.trim().split("\n");
-        if (entry === "/labs") return assert.deepEqual(lines, ["9"]);
+        if (entry === "-labs") return assert.deepEqual(lines, ["9"]);
         const x = Float32Array.from({ length: 128 }, (_, i) => Math.sin(i));
         const shape = { batch: 1, heads: 2, kvHeads: 2, queries: 8, keys: 8, dim: 8, valueDim: 8 };
         const exact = exactAttention(

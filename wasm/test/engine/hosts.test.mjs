@@ -20,7 +20,8 @@ function inBareHost(entry, program = "return Object.keys(exports)", removed = AB
     return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
 }
 
-/* Of those that package.json has for hosts other than Node. */
+/* Of those that libattn and libattn-labs have for hosts other than Node. */
+const LABS = "../labs/dist/";
 const ENTRIES = {
     "index.js": "init",
     "inline.js": "init",
@@ -28,9 +29,9 @@ const ENTRIES = {
     "native-web.js": "init",
     "worker.js": "init",
     "data.js": "embed",
-    "models.js": "loadModel",
-    "training.js": "createStudy",
-    "labs.js": "lab",
+    [`${LABS}models.js`]: "loadModel",
+    [`${LABS}training.js`]: "createStudy",
+    [`${LABS}labs.js`]: "lab",
     "view.js": "defineView",
     "view-words.js": "summarize",
 };
@@ -43,10 +44,11 @@ for (const [entry, name] of Object.entries(ENTRIES)) {
 }
 
 test("every entry for other hosts than Node is among them", () => {
-    const files = readdirSync(here("../../dist"))
-        .filter((name) => name.endsWith(".dev.js"))
-        .map((name) => name.replace(".dev", ""));
-    for (const file of files) assert.ok(file in ENTRIES, file);
+    const entriesIn = (folder) =>
+        readdirSync(here(`../../dist/${folder}`))
+            .filter((name) => name.endsWith(".dev.js"))
+            .map((name) => `${folder}${name.replace(".dev", "")}`);
+    for (const file of ["", LABS].flatMap(entriesIn)) assert.ok(file in ENTRIES, file);
 });
 
 const ATTEND = `
@@ -78,14 +80,14 @@ test("data, models and training compute with such a module", () => {
         const { tokens } = await exports.embed("a cat", 4);
         return [...tokens, (await embed("b", 4)).rows, typeof readNpy];`;
     assert.deepEqual(inBareHost("data.js", embed), ["a", "cat", 1, "function"]);
-    const solve = `await exports.init(compiled("libattn.models.wasm"));
-        const model = await exports.loadModel(bytes("arithmetic-softmax.model"));
+    const solve = `await exports.init(compiled("${LABS}libattn.models.wasm"));
+        const model = await exports.loadModel(bytes("${LABS}arithmetic-softmax.model"));
         return model.solve("3 + 4 * 2").right;`;
-    assert.equal(inBareHost("models.js", solve), true);
-    const train = `await exports.init({ source: compiled("libattn.training.wasm") });
+    assert.equal(inBareHost(`${LABS}models.js`, solve), true);
+    const train = `await exports.init({ source: compiled("${LABS}libattn.training.wasm") });
         const study = await exports.createStudy({ task: "arithmetic", size: 2, width: 16, layers: 1, heads: 2 });
         return study.train(2).length;`;
-    assert.equal(inBareHost("training.js", train), 2);
+    assert.equal(inBareHost(`${LABS}training.js`, train), 2);
 });
 
 test("texts are the same without TextEncoder and TextDecoder", () => {
@@ -105,9 +107,9 @@ test("texts are the same without TextEncoder and TextDecoder", () => {
 
 const CALLS = {
     "data.js": `exports.embed("a", 4)`,
-    "models.js": `exports.loadModel(new Uint8Array(4))`,
-    "training.js": `exports.createStudy({ task: "lis" })`,
-    "labs.js": `exports.lab("separation")`,
+    [`${LABS}models.js`]: `exports.loadModel(new Uint8Array(4))`,
+    [`${LABS}training.js`]: `exports.createStudy({ task: "lis" })`,
+    [`${LABS}labs.js`]: `exports.lab("separation")`,
     "index.js": `exports.init({ build: "simd" })`,
     "softmax.js": `exports.init()`,
 };

@@ -5,13 +5,12 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { launchChromium } from "../../../web/test/support/browser.mjs";
+import { resultOf as resultOfPage } from "./page.mjs";
 import { makeProject, outputOf, pack, packageFolder, readmeExample } from "./projects.mjs";
-import { serve } from "./server.mjs";
+import { compile, tsc } from "./strict.mjs";
 
 const project = mkdtempSync(join(tmpdir(), "libattn-"));
 after(() => rmSync(project, { recursive: true }));
@@ -46,26 +45,18 @@ test("the tarball has what it needs and nothing else", () => {
         "dist/inline.js",
         "dist/softmax.js",
         "dist/thread.js",
-        "dist/labs.js",
-        "dist/labs-worker.js",
-        "dist/models.js",
-        "dist/lis-softmax.model",
-        "dist/training.js",
         "js/index.d.ts",
         "js/inline.d.ts",
         "js/softmax.d.ts",
-        "js/labs.d.ts",
-        "js/models.d.ts",
-        "js/training.d.ts",
         "js/gradients.d.ts",
     ];
-    const builds = [
-        ...["relaxed", "simd", "scalar", "threads", "softmax", "labs", "models", "training"],
-    ].map((build) => `dist/libattn.${build}.wasm`);
+    const builds = [...["relaxed", "simd", "scalar", "threads", "softmax"]].map(
+        (build) => `dist/libattn.${build}.wasm`,
+    );
     for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
     const stray = files.filter(
         (name) =>
-            !/^(LICENSE|NOTICE|README\.md|REFERENCE\.md|docs\/\w+\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.-]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|cjs|d\.cts|wasm|model))$/.test(
+            !/^(LICENSE|NOTICE|README\.md|REFERENCE\.md|docs\/\w+\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.-]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|cjs|d\.cts|wasm))$/.test(
                 name,
             ),
     );
@@ -110,25 +101,9 @@ test("README's example of texts and files", () => {
     assert.equal(outputOfCode(readmeExample("libattn/data")), "6 192\nATTN_ERROR_ARGUMENT\n");
 });
 
-test("README's example of a trained model", () => {
-    const output = outputOfCode(readmeExample("libattn/models"));
-    assert.equal(output, "3 + 4 * 2 = 3 + 3 = 1 <eos> true\n[ 3, 4, 11, 8 ] 1056\n");
-});
-
-test("README's example of a model that learns", () => {
-    const [loss, score] = outputOfCode(readmeExample("libattn/training")).trim().split("\n");
-    assert.ok(Number(loss) > 0 && Number(loss) < Math.log(15), loss);
-    assert.match(score, /^\d+ of 128$/);
-});
-
-test("README's example of an experiment", () => {
-    const output = outputOfCode(readmeExample("libattn/labs"));
-    assert.match(output, /^(\S+ \S+ s left\n){2}[\d.]+ [\d.]+\n.*trials/);
-});
-
 test("an AttnError is one to every entry in Node", () => {
     const code = `
-        const entries = ["", "/native", "/softmax", "/worker", "/data", "/labs", "/models", "/training", "/inline"];
+        const entries = ["", "/native", "/softmax", "/worker", "/data", "/inline"];
         const modules = await Promise.all(entries.map((entry) => import("libattn" + entry)));
         const errors = modules.map(({ AttnError }) => new AttnError("ATTN_ERROR_LOAD", "text"));
         const isOne = ({ AttnError }) => errors.every((error) => error instanceof AttnError);
@@ -141,15 +116,13 @@ const throwing = {
     "libattn/softmax": "init().then((attn) => attn.plan({ queries: 4, dim: 0 }));",
     "libattn/worker": "init().then((attn) => attn.attention(x, x, x, { dim: 3 }));",
     "libattn/native": "init().then((attn) => attn.plan({ queries: 4, dim: 0 }));",
-    "libattn/labs": 'lab("none");',
 };
 for (const [entry, code] of Object.entries(throwing)) {
     test(`an uncaught AttnError of ${entry} is short and has its name`, () => {
-        const names = entry === "libattn/labs" ? "lab" : "init";
         const x = "const x = new Float32Array(8);";
         writeFileSync(
             join(project, "uncaught.js"),
-            `import { ${names} } from "${entry}"; ${x} ${code}`,
+            `import { init } from "${entry}"; ${x} ${code}`,
         );
         const options = { cwd: project, encoding: "utf8" };
         const { status, stderr } = spawnSync(process.execPath, ["uncaught.js"], options);
@@ -169,74 +142,31 @@ test("the files can be named on their own", () => {
     assert.equal(outputOfCode(code), "scalar simd\n");
 });
 
-const tsc = findTsc();
-
-function findTsc() {
-    const require = createRequire(import.meta.url);
-    try {
-        return join(require.resolve("typescript/package.json"), "../bin/tsc");
-    } catch {
-        return null;
-    }
-}
-
 const programs = [
     { lib: ["es2022"], files: ["client.ts", "client-inline.ts"] },
     {
         lib: ["es2022", "dom"],
         files: [
             ...["client.ts", "client-web.ts", "client-native.ts", "client-own.ts"],
-            ...["client-worker.ts", "client-gradients.ts", "client-labs.ts", "client-models.ts"],
-            ...["client-training.ts", "client-view.ts", "client-asked.ts"],
+            ...["client-worker.ts", "client-gradients.ts"],
+            ...["client-view.ts", "client-asked.ts"],
         ],
     },
 ];
 for (const { lib, files } of programs) {
     const skip = tsc === null && "typescript is not installed";
     test(`strict TypeScript with the libraries ${lib}`, { skip }, () => {
-        for (const file of files) {
-            const room = /labs|models|training/.test(file) ? "labs" : "types";
-            cpSync(join(packageFolder, "test", room, file), join(project, file));
-        }
-        const compilerOptions = {
-            ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, types: [] },
-            ...{ module: "nodenext", target: "es2022", lib },
-        };
-        const config = JSON.stringify({ compilerOptions, files });
-        writeFileSync(join(project, "tsconfig.json"), config);
-        try {
-            execFileSync(process.execPath, [tsc], { cwd: project, encoding: "utf8" });
-        } catch (error) {
-            assert.fail(error.stdout);
-        }
+        const sources = files.map((file) => join(packageFolder, "test/types", file));
+        compile(project, sources, lib);
     });
 }
 
 /** What a page writes into #result that is served beside the package's folder and the plugin. */
-async function resultOf(html) {
+function resultOf(html) {
     const site = join(project, "site");
     cpSync(installed, join(site, "libattn"), { recursive: true });
     cpSync(template, join(site, "template.wasm"));
-    const server = await serve(site, {
-        texts: { "/index.html": html },
-        policy: "default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'",
-        isolated: () => false,
-    });
-    const browser = await launchChromium();
-    try {
-        const page = await browser.newPage();
-        const result = page.locator("#result");
-        const failure = new Promise((resolve, reject) => page.once("pageerror", reject));
-        const text = async () => {
-            await page.goto(`${server.base}/index.html`);
-            await result.filter({ hasText: /./ }).waitFor();
-            return result.textContent();
-        };
-        return await Promise.race([text(), failure]);
-    } finally {
-        await browser.close();
-        server.close();
-    }
+    return resultOfPage(site, html);
 }
 
 test("README's example in a browser", async () => {
@@ -244,17 +174,6 @@ test("README's example in a browser", async () => {
         await resultOf(readmeExample("<!doctype html>", "html")),
         /^the \d\.\d\d cat \d\.\d\d sat/,
     );
-});
-
-test("an experiment in a browser, in workers, under the same policy", async () => {
-    const html = `<!doctype html><p id="result"></p><script type="module">
-        import { lab } from "./libattn/dist/labs.js";
-        const options = { panel: "7b", xs: [9, 11], workers: 2 };
-        const { rows } = await lab("separation", { trials: 3 }, options);
-        const refused = await lab("separation", { trials: 0 }).catch((error) => error.code);
-        document.querySelector("#result").textContent = rows.map(([x]) => x).join(" ") + " " + refused;
-    </script>`;
-    assert.equal(await resultOf(html), "9 11 ATTN_ERROR_RANGE");
 });
 
 test("a plugin in a browser, from a URL and from a file", async () => {

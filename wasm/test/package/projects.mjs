@@ -6,14 +6,15 @@ import { fileURLToPath } from "node:url";
 import { patience } from "../../../web/test/support/rest.mjs";
 
 export const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
+export const labsFolder = join(packageFolder, "labs");
 
 function npm(cwd, ...args) {
     return execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** Packs libattn into a folder: the tarball's path, and the paths of the files in it. */
-export function pack(to) {
-    const [packed] = JSON.parse(npm(to, "pack", packageFolder, "--json", "--pack-destination", to));
+/** Packs libattn, or the package in another folder: the tarball's path, and the paths of the files in it. */
+export function pack(to, from = packageFolder) {
+    const [packed] = JSON.parse(npm(to, "pack", from, "--json", "--pack-destination", to));
     return { tarball: join(to, packed.filename), files: packed.files.map(({ path }) => path) };
 }
 
@@ -32,10 +33,10 @@ export function outputOf(folder, script) {
     });
 }
 
-/** The package's manual: README.md and what it points to in docs/. */
+/** The packages' manual: README.md, what it points to in docs/, and that of libattn-labs. */
 export function manual() {
     const pages = readdirSync(join(packageFolder, "docs")).map((name) => join("docs", name));
-    return ["README.md", ...pages.sort()]
+    return ["README.md", ...pages.sort(), "labs/README.md"]
         .map((page) => readFileSync(join(packageFolder, page), "utf8"))
         .join("\n");
 }

@@ -1,6 +1,6 @@
 /** What a panel draws: its columns grouped into curves, each with its band. */
 
-import type { LabColumn, LabPanel } from "libattn/labs";
+import type { LabColumn, LabPanel } from "libattn-labs";
 
 export interface Curve {
     mark: "line" | "points" | "bound" | "faint";

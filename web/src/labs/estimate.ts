@@ -1,6 +1,6 @@
 /** How long a run takes, told before its first point is there: by runs of a few trials. */
 
-import { lab, type LabProgress } from "libattn/labs";
+import { lab, type LabProgress } from "libattn-labs";
 import type { Choice } from "./state";
 
 const enough = 0.7; // seconds of trials tell

@@ -1,7 +1,7 @@
 /** The figure of a panel, drawn by Observable Plot from the rows there are. */
 
 import * as Plot from "@observablehq/plot";
-import type { LabAxis, LabPanel, LabResult } from "libattn/labs";
+import type { LabAxis, LabPanel, LabResult } from "libattn-labs";
 import { tick } from "../dom/format";
 import { measuredTicks } from "../dom/plot";
 import type { Curve } from "./curves";

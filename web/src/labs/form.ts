@@ -1,6 +1,6 @@
 /** The settings of an experiment: controls made from its declarations, and words for wrong values. */
 
-import type { Lab, LabPanel, Param } from "libattn/labs";
+import type { Lab, LabPanel, Param } from "libattn-labs";
 import { makeControls, type Controls } from "../dom/controls";
 import { element, find, showLine } from "../dom/dom";
 import { tick } from "../dom/format";

@@ -1,6 +1,6 @@
 /** What is what in a figure: beside it on the page, and in it where it is saved. */
 
-import type { LabPanel } from "libattn/labs";
+import type { LabPanel } from "libattn-labs";
 import { element } from "../dom/dom";
 import type { Entry } from "../take/legend";
 import { curvesOf } from "./curves";

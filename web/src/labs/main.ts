@@ -1,7 +1,7 @@
 /** The page of experiments: settings on one side, the figure that grows on the other. */
 
 import "../shell/trusted"; // first: workers are started by what follows
-import { lab, labs, type LabProgress } from "libattn/labs";
+import { lab, labs, type LabProgress } from "libattn-labs";
 import { element, find, message } from "../dom/dom";
 import { count, tick } from "../dom/format";
 import { Hash } from "../state/hash";

@@ -1,6 +1,6 @@
 /** What the library declares of its experiments, in the page's language. */
 
-import type { Lab, LabAxis, LabPanel, Param } from "libattn/labs";
+import type { Lab, LabAxis, LabPanel, Param } from "libattn-labs";
 import { said } from "./words";
 
 const { ofLabs } = said;

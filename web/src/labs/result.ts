@@ -1,6 +1,6 @@
 /** What a run has found so far: figure, progress, table and file. */
 
-import type { LabPanel, LabProgress, LabResult } from "libattn/labs";
+import type { LabPanel, LabProgress, LabResult } from "libattn-labs";
 import { find, showLine } from "../dom/dom";
 import { count, short, significant } from "../dom/format";
 import { takeMenu, type Table } from "../take/menu";

@@ -1,6 +1,6 @@
 /** What the reader chose, kept in the address; and the command that makes the same numbers. */
 
-import type { Lab, LabPanel } from "libattn/labs";
+import type { Lab, LabPanel } from "libattn-labs";
 import { quote } from "../input/command";
 import type { Values } from "../state/types";
 

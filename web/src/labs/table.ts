@@ -1,6 +1,6 @@
 /** The numbers behind a figure: as a table, and as a file. */
 
-import type { LabPanel } from "libattn/labs";
+import type { LabPanel } from "libattn-labs";
 import { element } from "../dom/dom";
 import { short } from "../dom/format";
 import type { Table } from "../take/menu";

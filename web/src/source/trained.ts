@@ -1,6 +1,6 @@
 /** Trained models as they answer a question, and their heads: a layer is a batch. */
 
-import { loadModel, models, type ModelAbout } from "libattn/models";
+import { loadModel, models, type ModelAbout } from "libattn-labs/models";
 import type { Input } from "../state/types";
 
 /** What a model says to a question, and what attention had to do for it. */

@@ -1,6 +1,6 @@
 /** One model that learns: its worker, what it told, and where that is shown. */
 
-import type { StudyOptions } from "libattn/training";
+import type { StudyOptions } from "libattn-labs/training";
 import type { Theme } from "../map/colors";
 import { element, find, showLine } from "../dom/dom";
 import { count, percent, significant } from "../dom/format";

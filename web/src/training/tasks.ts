@@ -1,6 +1,6 @@
 /** What is learned here: tasks that models of a few thousand weights learn in minutes. */
 
-import type { StudyOptions } from "libattn/training";
+import type { StudyOptions } from "libattn-labs/training";
 import { said } from "./words";
 
 export interface Task {

@@ -1,7 +1,7 @@
 /** A model that learns, in a worker of its own: some steps at a time, and word of them. */
 
 import { init, type Attn } from "libattn";
-import { createStudy, type Solution, type Study, type StudyOptions } from "libattn/training";
+import { createStudy, type Solution, type Study, type StudyOptions } from "libattn-labs/training";
 import { message } from "../dom/dom";
 import { modelScale } from "../source/scale";
 

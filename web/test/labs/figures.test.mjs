@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { labs } from "libattn/labs";
+import { labs } from "libattn-labs";
 import { runnerImport } from "vite";
 import { readFigures } from "../../figures.js";
 import { openSite } from "../support/site.mjs";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterEach, before, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { lab, labs } from "libattn/labs";
+import { lab, labs } from "libattn-labs";
 import { rested } from "../support/rest.mjs";
 import { openSite } from "../support/site.mjs";
 

@@ -9,7 +9,7 @@ import { afterEach, test } from "node:test";
 import { promisify } from "node:util";
 import { init } from "libattn";
 import { readNpy } from "libattn/data";
-import { loadModel } from "libattn/models";
+import { loadModel } from "libattn-labs/models";
 import { someOf } from "../../../wasm/test/share.mjs";
 import { cli, noCli } from "../support/cli.mjs";
 import { isPlaying, playUntil } from "../support/playing.mjs";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { init } from "libattn";
 import { readNpy } from "libattn/data";
-import { createStudy } from "libattn/training";
+import { createStudy } from "libattn-labs/training";
 import { rested } from "../support/rest.mjs";
 import { openSite } from "../support/site.mjs";
 import { jsonOf, lines, look, take } from "../support/taking.mjs";
