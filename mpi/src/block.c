@@ -248,6 +248,14 @@ void attn_mpi_attend(mpi_run_t *run, const kv_block_t *block) {
     }
 }
 
+kv_block_t attn_mpi_own_block(const mpi_run_t *run) {
+    return (kv_block_t){.rows = run->plan->key_rows,
+                        .key = run->io->key,
+                        .value = run->io->value,
+                        .key_scales = run->io->key_scales,
+                        .value_scales = run->io->value_scales};
+}
+
 void attn_mpi_begin(mpi_run_t *run) {
     const attn_mpi_plan_t *plan = run->plan;
     const int64_t rows = plan->whole.batch * plan->whole.heads * plan->rows;

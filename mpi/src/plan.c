@@ -203,7 +203,8 @@ static void lay_out(attn_mpi_plan_t *plan, attn_arena_t *arena) {
     if (is_tree) plan->received = attn_arena_take(arena, 1, plan->sum_size);
     if (is_tree || p->dtype != ATTN_F32)
         plan->query = attn_arena_take(arena, rows, (uint64_t)p->dim * sizeof(float));
-    for (int i = 0; !is_tree && i < 2; i++) plan->blocks[i] = attn_arena_take(arena, 1, block);
+    for (int i = 0; !is_tree && attn_mpi_sends(plan) && i < 2; i++)
+        plan->blocks[i] = attn_arena_take(arena, 1, block);
     plan->part_out = attn_arena_take(arena, part_heads * most_rows(plan), out_size);
     plan->part_lse = attn_arena_take(arena, part_heads * most_rows(plan), sizeof(float));
     plan->row = attn_arena_take(arena, heads, out_size);

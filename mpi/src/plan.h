@@ -83,6 +83,9 @@ attn_part_t attn_mpi_sum(const attn_mpi_plan_t *plan, float *out, double *lse);
 /** No keys yet. */
 void attn_mpi_begin(mpi_run_t *run);
 
+/** This rank's keys and values, in place. */
+kv_block_t attn_mpi_own_block(const mpi_run_t *run);
+
 /** Let all queries of the run attend to a block of keys, and add the result to the sum. Errors stay in the run. */
 void attn_mpi_attend(mpi_run_t *run, const kv_block_t *block);
 
@@ -103,6 +106,8 @@ kv_layout_t attn_mpi_kv_layout(const attn_problem_t *whole, int64_t rows);
 
 /* ring.c, tree.c */
 void attn_mpi_plan_hops(attn_mpi_plan_t *plan);
+int attn_mpi_sends(
+    const attn_mpi_plan_t *plan); /* whether the ring has more than each rank's own block */
 int attn_mpi_request_count(const attn_mpi_plan_t *plan);
 void attn_mpi_ring(mpi_run_t *run);
 void attn_mpi_tree(mpi_run_t *run);

@@ -132,13 +132,25 @@ static int around(const attn_mpi_plan_t *plan, int rank) {
     return (rank % plan->size + plan->size) % plan->size;
 }
 
-static void attend(mpi_run_t *run, char *buffer, int source) {
-    const kv_block_t block = block_in(run->plan, buffer, source);
+static void attend(mpi_run_t *run, const kv_block_t *block) {
     const double start = MPI_Wtime();
-    attn_mpi_attend(run, &block);
+    attn_mpi_attend(run, block);
     run->plan->times.computing += MPI_Wtime() - start;
     run->plan->times.hops++;
 }
+
+/* Its own keys a rank has where its caller has them. */
+static void attend_from(mpi_run_t *run, char *buffer, int source) {
+    if (source == run->plan->rank) {
+        const kv_block_t own = attn_mpi_own_block(run);
+        attend(run, &own);
+    } else {
+        const kv_block_t block = block_in(run->plan, buffer, source);
+        attend(run, &block);
+    }
+}
+
+int attn_mpi_sends(const attn_mpi_plan_t *plan) { return plan->hops > 1 || plan->first_hop; }
 
 void attn_mpi_ring(mpi_run_t *run) {
     attn_mpi_plan_t *plan = run->plan;
@@ -146,7 +158,7 @@ void attn_mpi_ring(mpi_run_t *run) {
     char *now = plan->blocks[0], *next = plan->blocks[1];
     int source = around(plan, rank - plan->first_hop);
     if (!plan->hops) return;
-    pack(run, now);
+    if (attn_mpi_sends(plan)) pack(run, now);
     if (source != rank) {
         begin_exchange(plan, now, rank, around(plan, rank + plan->first_hop), next, source, source);
         end_exchange(plan);
@@ -156,7 +168,7 @@ void attn_mpi_ring(mpi_run_t *run) {
     for (int hop = 0; hop < plan->hops; hop++) {
         const int behind = around(plan, source - 1), is_last = hop + 1 == plan->hops;
         if (!is_last) begin_exchange(plan, now, source, right, next, behind, left);
-        attend(run, now, source);
+        attend_from(run, now, source);
         if (is_last) break;
         end_exchange(plan);
         char *const held = now;

@@ -54,11 +54,7 @@ static void reduce(mpi_run_t *run) {
 
 void attn_mpi_tree(mpi_run_t *run) {
     attn_mpi_plan_t *plan = run->plan;
-    const kv_block_t own = {.rows = plan->key_rows,
-                            .key = run->io->key,
-                            .value = run->io->value,
-                            .key_scales = run->io->key_scales,
-                            .value_scales = run->io->value_scales};
+    const kv_block_t own = attn_mpi_own_block(run);
     gather_queries(run);
     const double start = MPI_Wtime();
     attn_mpi_attend(run, &own);

@@ -1,10 +1,20 @@
 // `attn run --mpi`: the files of one process, whatever the options; and what goes wrong on one rank.
 
 import assert from "node:assert/strict";
+import {
+    closeSync,
+    openSync,
+    readdirSync,
+    rmSync,
+    truncateSync,
+    writeFileSync,
+    writeSync,
+} from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import { arrays, random } from "../cli/attention.mjs";
-import { contents, succeed, withFiles } from "../cli/command.mjs";
+import { attnAfter, contents, succeed, withFiles } from "../cli/command.mjs";
 import { npy, read } from "../cli/npy.mjs";
 import { RANKS, assertDone, assertRefused, onEach, onRanks } from "./ranks.mjs";
 
@@ -187,5 +197,48 @@ test("a rank that is killed ends the job", () => {
         const result = onEach([{ args: ARGS }, { setup: "kill -9 $$", args: ARGS }], folder);
         assert.notEqual(result.status, 0);
         assert.deepEqual(contents(folder), before);
+    });
+});
+
+// ---- memory ----------------------------------------------------------------------------------------
+
+/** Keys that are all zero weigh alike: the result is the mean of the values. The files have holes. */
+function makeLong(folder, rows) {
+    const [heads, d] = [2, 64];
+    for (const name of ["k.npy", "v.npy"]) {
+        const head = npy([heads, rows, d], []);
+        writeFileSync(join(folder, name), head);
+        truncateSync(join(folder, name), head.length + heads * rows * d * 4);
+    }
+    const [file, head] = [openSync(join(folder, "v.npy"), "r+"), npy([2, rows, 64], []).length];
+    for (const [row, x] of [
+        [0, 3],
+        [rows / 2, -5],
+        [rows - 1, 7],
+    ])
+        // one of most ranks
+        writeSync(file, Float32Array.of(x * rows), 0, 4, head + row * d * 4);
+    closeSync(file);
+    writeFileSync(join(folder, "q.npy"), npy([4, 3, d], random(4 * 3 * d, 1)));
+}
+
+test("files that no rank could read whole", () => {
+    withFiles({}, (folder) => {
+        const limit = (kilobytes) => ({ setup: `ulimit -v ${kilobytes}`, args: ARGS });
+        makeLong(folder, 600_000);
+        const alone = attnAfter("ulimit -v 450000", ["run", ...ARGS], folder);
+        assert.match(alone.stderr, /no memory/);
+        assertDone(onEach(Array(4).fill(limit(450_000)), folder));
+        const { data } = read(folder, "o.npy");
+        data.forEach((x, i) => {
+            const mean = i % 64 === 0 && i < 2 * 3 * 64 ? 3 - 5 + 7 : 0; // of the first two heads of four
+            assert.ok(Math.abs(x - mean) <= 2 ** -20 * 15, `[${i}]: ${x}, not ${mean}`);
+        });
+        rmSync(join(folder, "o.npy"));
+        const before = readdirSync(folder);
+        const last = { setup: "ulimit -v 450000", args: ARGS };
+        const tight = { setup: "ulimit -v 330000", args: ARGS };
+        assertRefused(onEach([last, last, last, tight], folder), /rank 3: .*no memory/);
+        assert.deepEqual(readdirSync(folder), before);
     });
 });

@@ -6,11 +6,23 @@
 
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int ranks_elsewhere(int argc, char **argv, int *status) {
     (void)argc, (void)argv, (void)status;
     return 0;
+}
+
+/* A number that an mpirun tells its ranks; -1: none does. */
+static int told(const char *openmpi, const char *others) {
+    const char *text = getenv(openmpi) ? getenv(openmpi) : getenv(others);
+    return text ? atoi(text) : -1;
+}
+
+/* The ranks of another MPI's mpirun are each alone in this one's, and would all write the same file. */
+static int is_alone(void) {
+    return settle_size() == 1 && told("OMPI_COMM_WORLD_SIZE", "PMI_SIZE") > 1;
 }
 
 static int dispatch(int argc, char **argv) {
@@ -27,6 +39,15 @@ int main(int argc, char **argv) {
     platform_called(argc > 0 ? argv[0] : NULL);
     platform_report_limits();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    if (is_alone()) {
+        if (told("OMPI_COMM_WORLD_RANK", "PMI_RANK") == 0)
+            cli_complain(CLI_USAGE,
+                         "--mpi: mpirun is of another MPI than this build, %s: each rank "
+                         "is alone; use its mpirun",
+                         ATTN_MPIEXEC);
+        MPI_Finalize();
+        return CLI_USAGE;
+    }
     settle_begin();
     int status = dispatch(argc, argv);
     if (!ranks_have_settled()) status = settle(status);
