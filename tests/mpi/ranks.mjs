@@ -13,7 +13,8 @@ export const RANKS = Number(process.env.ATTN_MPI_RANKS ?? 2);
 // What waits for a rank that does not come waits forever: that is a failure, not a result.
 const LIMIT = { timeout: 60_000, killSignal: "SIGKILL" };
 
-function launch(words, folder) {
+/** {status, stdout, stderr, lines} of mpiexec with these words; `lines` are our own. */
+export function launch(words, folder) {
     const result = spawnSync(mpiexec, words, { cwd: folder, encoding: "utf8", ...LIMIT });
     assert.notEqual(result.error?.code, "ETIMEDOUT", "the ranks did not end");
     if (result.error) throw result.error;

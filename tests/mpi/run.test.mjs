@@ -16,7 +16,7 @@ import { test } from "node:test";
 import { arrays, random } from "../cli/attention.mjs";
 import { attnAfter, contents, succeed, withFiles } from "../cli/command.mjs";
 import { npy, read } from "../cli/npy.mjs";
-import { RANKS, assertDone, assertRefused, onEach, onRanks } from "./ranks.mjs";
+import { RANKS, assertDone, assertRefused, launch, onEach, onRanks } from "./ranks.mjs";
 
 const INPUTS = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"];
 const sizes = { H: 4, Hkv: 2, n: 45, m: 37, d: 8, dv: 6 };
@@ -125,6 +125,13 @@ test("lse beside the result, and the same bits again", () => {
     });
 });
 
+/** A file of zeros that takes no room. */
+function makeHole(folder, name, shape) {
+    const head = npy(shape, []);
+    writeFileSync(join(folder, name), head);
+    truncateSync(join(folder, name), head.length + 4 * shape.reduce((a, b) => a * b));
+}
+
 // ---- what goes wrong -----------------------------------------------------------------------------
 
 const ARGS = ["softmax", ...INPUTS, "-o", "o.npy"];
@@ -181,15 +188,15 @@ test("an output that cannot be written", () => {
 });
 
 test("a rank whose files may not grow leaves nothing behind", () => {
-    const limited = { setup: "ulimit -f 1", args: ARGS };
-    refuse([{ args: ARGS }, limited], /rank 1: o.npy: cannot be written/, bigQuery());
+    withFiles(files(sizes), (folder) => {
+        makeHole(folder, "q.npy", [4, 200_000, 8]); // 19 MB of results; MPI's own files are smaller
+        const before = readdirSync(folder);
+        const limited = { setup: "ulimit -f 16384", args: ARGS };
+        const result = onEach([{ args: ARGS }, limited], folder);
+        assertRefused(result, /rank 1: o.npy: cannot be written/);
+        assert.deepEqual(readdirSync(folder), before);
+    });
 });
-
-/** So that a rank's half of the result is more than a block of the shell's limit. */
-function bigQuery() {
-    const n = 4000;
-    return { "q.npy": npy([4, n, 8], random(4 * n * 8, 1)) };
-}
 
 test("a rank that is killed ends the job", () => {
     withFiles(files(sizes), (folder) => {
@@ -200,23 +207,45 @@ test("a rank that is killed ends the job", () => {
     });
 });
 
+// ---- the example ------------------------------------------------------------------------------------
+
+test("the example of the manual gets what one process gets", () => {
+    const [heads, n, d] = [3, 41, 8];
+    const [q, k, v] = arrays({ H: heads, n, d });
+    const shape = [heads, n, d];
+    const given = { "q.npy": npy(shape, q), "k.npy": npy(shape, k), "v.npy": npy(shape, v) };
+    withFiles(given, (folder) => {
+        const example = process.env.ATTN_MPI_EXAMPLE;
+        const words = ["-n", `${RANKS}`, example, `${heads}`, `${n}`, `${d}`];
+        const done = launch(words, folder);
+        assertDone(done);
+        const off = [...done.stdout.matchAll(/is off by (\S+)$/gm)].map(([, x]) => Number(x));
+        assert.equal(off.length, RANKS);
+        for (const x of off) assert.ok(x <= tolerance(4, { m: n, d }), `${x}`);
+        succeed(["run", "softmax", ...INPUTS, "--causal", "-o", "one.npy"], folder);
+        const [one, many] = [read(folder, "one.npy"), read(folder, "o.npy")];
+        one.data.forEach((x, i) =>
+            assert.ok(Math.abs(x - many.data[i]) <= tolerance(4, { m: n, d })),
+        );
+        rmSync(join(folder, "k.npy"));
+        const { status, stderr } = launch(words, folder);
+        assert.notEqual(status, 0);
+        assert.match(stderr, /^rank 0: k.npy: its rows cannot be read$/m);
+    });
+});
+
 // ---- memory ----------------------------------------------------------------------------------------
 
-/** Keys that are all zero weigh alike: the result is the mean of the values. The files have holes. */
+/** Keys that are all zero weigh alike: the result is the mean of the values. */
 function makeLong(folder, rows) {
     const [heads, d] = [2, 64];
-    for (const name of ["k.npy", "v.npy"]) {
-        const head = npy([heads, rows, d], []);
-        writeFileSync(join(folder, name), head);
-        truncateSync(join(folder, name), head.length + heads * rows * d * 4);
-    }
-    const [file, head] = [openSync(join(folder, "v.npy"), "r+"), npy([2, rows, 64], []).length];
+    for (const name of ["k.npy", "v.npy"]) makeHole(folder, name, [heads, rows, d]);
+    const [file, head] = [openSync(join(folder, "v.npy"), "r+"), npy([heads, rows, d], []).length];
     for (const [row, x] of [
         [0, 3],
         [rows / 2, -5],
         [rows - 1, 7],
     ])
-        // one of most ranks
         writeSync(file, Float32Array.of(x * rows), 0, 4, head + row * d * 4);
     closeSync(file);
     writeFileSync(join(folder, "q.npy"), npy([4, 3, d], random(4 * 3 * d, 1)));
@@ -237,7 +266,7 @@ test("files that no rank could read whole", () => {
         rmSync(join(folder, "o.npy"));
         const before = readdirSync(folder);
         const last = { setup: "ulimit -v 450000", args: ARGS };
-        const tight = { setup: "ulimit -v 330000", args: ARGS };
+        const tight = { setup: "ulimit -v 200000", args: ARGS };
         assertRefused(onEach([last, last, last, tight], folder), /rank 3: .*no memory/);
         assert.deepEqual(readdirSync(folder), before);
     });
