@@ -70,6 +70,7 @@ static void shares(void **state) {
         double loss;
         scene_t scene;
         attn_error_t error;
+        if (!test_takes_case()) continue;
         test_label("%s", backends[b]);
         scene_make(backends[b], &scene);
         probe(&scene, &found);

@@ -67,6 +67,7 @@ static void streams_agree(void **state) {
     for (size_t b = 0; b < TEST_COUNT(backends); b++) {
         scene_t scene;
         writer_t writer;
+        if (!test_takes_case()) continue;
         scene_make(backends[b], &scene);
         create(&scene, &writer);
         read_tokens(&writer, scene.corpus.test.tokens, 5);
@@ -91,6 +92,7 @@ static void reads_in_parts(void **state) {
     for (int i = 0; i < MOST; i++) text[i] = (int32_t)fixture_draw((uint64_t)i, VOCABULARY);
     for (int64_t count = 0; count <= MOST; count += 1 + count / 9) {
         writer_t whole, parts;
+        if (!test_takes_case()) continue;
         test_label("%d tokens", (int)count);
         create(&scene, &whole), create(&scene, &parts);
         read_tokens(&whole, text, count);
@@ -193,6 +195,7 @@ static void bits(void **state) {
         const corpus_part_t part = {text->tokens, count, 3 * count};
         double found, expected = 0;
         attn_error_t error;
+        if (!test_takes_case()) continue;
         for (int64_t at = 0; at < count; at++) {
             const int64_t from =
                 at <= SCENE_CONTEXT ? 0 : (at - SCENE_CONTEXT + half - 1) / half * half;

@@ -143,6 +143,7 @@ static void learns(void **state) {
         attn_error_t error;
         double before = 0, after = 0;
         study_t study;
+        if (!test_takes_case()) continue;
         test_label("%s", backends[b]);
         create(context, &settings, 0, &study);
         if (study_loss(&study, 1, &before, &error) || study_train(&study, 40, &error) ||
@@ -170,6 +171,7 @@ static void goes_on(void **state) {
             study_t at_once, first, second;
             attn_error_t error;
             size_t size, other;
+            if (!test_takes_case()) continue;
             test_label("%s, %d steps", backends[b], (int)lengths[l]);
             create(context, &settings, STEPS, &at_once);
             create(context, &first_settings, 10, &first);
