@@ -1,0 +1,163 @@
+// What the models of text are like: `node bench/labs/language/heads.mjs ATTN FOLDER [MODELS]`, with the command and the
+// folder that corpus.mjs made (MODELS: where text-softmax.model is, else those of the command).
+//
+//     heads.json               all numbers: bits a byte, the heads' scores, the loss without each
+//     README.md                its tables, between the marks
+//     web/src/presets/text.json   the first sentence that the page shows: queries, keys and values of one layer
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const ATTENTIONS = ["softmax", "linear", "sparse"];
+const SENTENCE = "In the beginning God created the heaven and the earth.";
+const here = (name) => new URL(name, import.meta.url);
+
+const [attn, folder, models] = process.argv.slice(2);
+if (!folder) throw new Error("node heads.mjs ATTN FOLDER [MODELS]");
+
+/** Options that say which model. */
+const which = (attention) =>
+    models ? ["--model", join(models, `text-${attention}.model`)] : ["--attention", attention];
+
+const run = (...args) => execFileSync(attn, ["lab", ...args], { encoding: "utf8" });
+
+// ---- numbers --------------------------------------------------------------------------------------------
+
+/** Bits a byte that a program packs the held-out text to. */
+function packed(program, ...args) {
+    const input = readFileSync(join(folder, "heldout.txt"));
+    const { stdout, status } = spawnSync(program, args, { input, maxBuffer: 1 << 28 });
+    if (status !== 0) throw new Error(`${program} does not run`);
+    return (8 * stdout.length) / input.length;
+}
+
+const measured = {
+    heldOut: {
+        bytes: statSync(join(folder, "heldout.txt")).size,
+        gzip: packed("gzip", "-9c"),
+        xz: packed("xz", "-9ec"),
+    },
+    models: ATTENTIONS.map((attention) =>
+        JSON.parse(run("heads", "--corpus", folder, ...which(attention), "--json")),
+    ),
+};
+writeFileSync(here("heads.json"), `${JSON.stringify(measured, null, 1)}\n`);
+
+// ---- tables ---------------------------------------------------------------------------------------------
+
+const row = (cells) => `| ${cells.join(" | ")} |`;
+const table = (names, rows) => [row(names), row(names.map(() => "---")), ...rows.map(row)];
+
+function bitsTable({ heldOut, models: all }) {
+    const numbers = all.map(({ attention, tokens, bits, loss }) => [
+        attention,
+        `${(tokens / 1e6).toFixed(2)} million`,
+        bits.toFixed(3),
+        loss.toFixed(3),
+    ]);
+    const others = [
+        ["`gzip -9`", "", heldOut.gzip.toFixed(3), ""],
+        ["`xz -9e`", "", heldOut.xz.toFixed(3), ""],
+    ];
+    return table(["", "tokens seen", "bits a byte", "loss a token"], [...numbers, ...others]);
+}
+
+const percent = (share) => `${(100 * share).toFixed(1)}%`;
+
+/** What is said of a head: a behaviour that the scores show, and whether it is needed. */
+const caption = ({ name, needed }) =>
+    [name || "no single behaviour", needed ? "needed" : ""].filter(Boolean).join(", ");
+
+function headsTable({ attention, loss, heads }) {
+    const rows = heads.map((head) => [
+        `${head.layer}.${head.head}`,
+        ...[head.previous, head.diagonal, head.first, head.local, head.induction].map(percent),
+        `${head.lossWithout < loss ? "" : "+"}${(head.lossWithout - loss).toFixed(3)}`,
+        caption(head),
+    ]);
+    const names = [
+        "head",
+        "previous",
+        "itself",
+        "first",
+        "last 8",
+        "induction",
+        "loss without",
+        "",
+    ];
+    return [`**${attention}**`, "", ...table(names, rows), ""];
+}
+
+function between(text, mark, lines) {
+    const [begin, end] = [`<!-- ${mark} -->\n`, `<!-- /${mark} -->`];
+    const from = text.indexOf(begin) + begin.length;
+    const until = text.indexOf(end);
+    if (from < begin.length || until < from) throw new Error(`README.md has no marks ${mark}`);
+    return `${text.slice(0, from)}\n${lines.join("\n")}\n\n${text.slice(until)}`;
+}
+
+let readme = readFileSync(here("README.md"), "utf8");
+readme = between(readme, "bits", bitsTable(measured));
+readme = between(readme, "heads", measured.models.flatMap(headsTable).slice(0, -1));
+writeFileSync(here("README.md"), readme);
+
+// ---- the page's first sentence --------------------------------------------------------------------------
+
+/** Floats of a .npy file of version 1. */
+function readNpy(path) {
+    const bytes = readFileSync(path);
+    const begin = 10 + bytes.readUInt16LE(8);
+    return new Float32Array(
+        bytes.buffer.slice(bytes.byteOffset + begin, bytes.byteOffset + bytes.length),
+    );
+}
+
+/** The largest number, and all as whole multiples of 1/32767 of it: little-endian, in base64. */
+function pack(floats) {
+    const most = floats.reduce((so, x) => Math.max(so, Math.abs(x)), 0);
+    const numbers = Int16Array.from(floats, (x) => Math.round((x / most) * 32767));
+    return { most, numbers: Buffer.from(numbers.buffer).toString("base64") };
+}
+
+/** The layer whose heads the model needs most. */
+function layerToShow({ loss, heads }) {
+    const rise = new Map();
+    for (const { layer, lossWithout } of heads)
+        rise.set(layer, (rise.get(layer) ?? 0) + lossWithout - loss);
+    return [...rise].sort(([, a], [, b]) => b - a)[0][0];
+}
+
+function sentence() {
+    const [softmax] = measured.models;
+    const layer = layerToShow(softmax);
+    const work = mkdtempSync(join(tmpdir(), "attn-"));
+    const to = (name) => join(work, name);
+    const files = [
+        "--q",
+        to("query"),
+        "--k",
+        to("key"),
+        "--v",
+        to("value"),
+        "--tokens",
+        to("tokens"),
+    ];
+    run("dump", "text", SENTENCE, ...which("softmax"), ...files, "--layer", String(layer));
+    const tokens = JSON.parse(readFileSync(to("tokens"), "utf8"));
+    const parts = ["query", "key", "value"].map((name) => [name, readNpy(to(name))]);
+    rmSync(work, { recursive: true });
+    const heads = softmax.heads.filter((head) => head.layer === layer);
+    const dim = parts[0][1].length / heads.length / tokens.length;
+    return {
+        ...{ sentence: SENTENCE, attention: "softmax", layer, tokens },
+        ...{ heads: heads.length, dim, scale: 1 / Math.sqrt(dim) },
+        captions: heads.map(({ name, needed }) => ({ name, needed })),
+        ...Object.fromEntries(parts.map(([name, floats]) => [name, pack(floats)])),
+    };
+}
+
+writeFileSync(
+    here("../../../web/src/presets/text.json"),
+    `${JSON.stringify(sentence(), null, 1)}\n`,
+);

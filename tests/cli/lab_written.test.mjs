@@ -1,0 +1,90 @@
+// The models of text that ship: small, the ones that their table says, better than a packer on a text that they have not
+// learned, and the same greedy words each time.
+
+import assert from "node:assert/strict";
+import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { attn, isWasi, withFiles } from "./command.mjs";
+import { succeed } from "./lab.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const { heldOut, models } = JSON.parse(
+    readFileSync(join(root, "bench/labs/language/heads.json"), "utf8"),
+);
+const EXCERPT = fileURLToPath(new URL("babel.txt", import.meta.url)); // Genesis 11, which is held out
+
+/** What a model writes greedily, without the beginning. */
+function goOn(attention, beginning) {
+    const how = ["--attention", attention, "--temperature", "0", "--tokens", "30"];
+    const { status, stdout, stderr } = attn(["lab", "write", beginning, ...how]);
+    assert.equal(status, 0, stderr);
+    return stdout.slice(beginning.length, -1);
+}
+
+/** Bits a byte that a model needs for the excerpt, from its loss on pieces of it. */
+function bitsOfExcerpt(attention) {
+    let bits;
+    withFiles({}, (folder) => {
+        mkdirSync(join(folder, "texts"));
+        for (const name of ["train.txt", "heldout.txt"])
+            copyFileSync(EXCERPT, join(folder, "texts", name));
+        const args = ["heads", "--corpus", "texts", "--attention", attention, "--pieces", "4"];
+        const { loss } = JSON.parse(succeed([...args, "--json"], folder));
+        succeed(
+            [
+                "dump",
+                "text",
+                readFileSync(EXCERPT, "utf8").slice(0, 400),
+                "--attention",
+                attention,
+                "--tokens",
+                "t.json",
+            ],
+            folder,
+        );
+        const tokens = JSON.parse(readFileSync(join(folder, "t.json"), "utf8"));
+        bits = (loss / Math.LN2) * (tokens.length / 400);
+    });
+    return bits;
+}
+
+describe("trained models of text", () => {
+    for (const { attention, step, bits, command } of models) {
+        const name = `text-${attention}.model`;
+
+        it(`${name} is small, and what the table says`, () => {
+            const bytes = readFileSync(join(root, "bench/labs/models", name));
+            const lines = bytes.toString("latin1").split("\n\n")[0].split("\n");
+            assert.ok(bytes.length <= 1_200_000);
+            for (const line of [`attention=${attention}`, `step=${step}`, `command=${command}`])
+                assert.ok(lines.includes(line), line);
+            assert.ok(lines.includes(`bits=${bits}`));
+            assert.ok(bits < heldOut.xz && heldOut.xz < heldOut.gzip);
+        });
+
+        // One context each of 8 heads' rows: emulated they take long.
+        it(
+            `${name} foretells what it has not learned better than xz packs it`,
+            { skip: isWasi },
+            () => {
+                const found = bitsOfExcerpt(attention);
+                assert.ok(found < heldOut.xz, `${found} bits a byte`);
+            },
+        );
+    }
+
+    const beginning = "And the LORD said";
+    const written = {
+        softmax:
+            " unto them, I will not be able to the LORD, I will not be able to thee, and the LORD, and",
+        linear: ", I will not be thee, and I will say unto you, What is thee, and I will say unto you",
+        sparse: " unto him, Fear not the LORD, and I will perceive thee, and I will perish thee",
+    };
+    for (const [attention, expected] of Object.entries(written))
+        it(`text-${attention}.model writes the same greedy words`, () => {
+            assert.equal(goOn(attention, beginning), expected);
+        });
+});
