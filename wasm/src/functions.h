@@ -165,6 +165,18 @@ FUNCTION(MODELS, TEXT, attnmodel_solve, SESSION(0), MODEL(1), TEXT(2, question))
 /** Queries, keys and values of all tokens but the last of what it said before: 3 x layers x heads x tokens x dim. */
 FUNCTION(MODELS, STATUS, attnmodel_heads, SESSION(0), MODEL(1), FLOATS(2, parts), LENGTH(3, room))
 
+/**
+ * A model of text begins with these bytes; whatever it wrote before is forgotten. As JSON: {"count", "known": [token]},
+ * how many tokens they are and the last ones, which it knows. attnmodel_heads() then has the heads of these.
+ */
+FUNCTION(MODELS, TEXT, attnmodel_begin, SESSION(0), MODEL(1), BYTES(2, text), LENGTH(3, size))
+
+/** The token that it writes next (bench/labs/language/sample.h). */
+FUNCTION(MODELS, NUMBER, attnmodel_next, SESSION(0), MODEL(1), NUMBER(2, temperature), NUMBER(3, top_p), NUMBER(4, seed))
+
+/** The bytes of a token of text, at most 16, for which there is room; how many. */
+FUNCTION(MODELS, NUMBER, attnmodel_bytes, SESSION(0), COUNT(1, token), ROOM(2, bytes), LENGTH(3, size))
+
 /* ---- training.c ------------------------------------------------------------------------------ */
 
 /** A model that learns a task (bench/labs/reasoning/study.h); the settings are as labs/js/model/training.js has them. */

@@ -115,6 +115,66 @@ export const models: readonly ModelName[];
  */
 export function loadModel(model: ModelName | ArrayBuffer | ArrayBufferView): Promise<Model>;
 
+/** What a model of text is of. */
+export interface WriterAbout extends Omit<
+    ModelAbout,
+    "task" | "size" | "modulus" | "band" | "tests" | "answers"
+> {
+    readonly task: "text";
+    /** Tokens of its context. */
+    readonly size: number;
+    /** Steps that it was trained. */
+    readonly step: number;
+    /** Bits a byte that it needs for text that it has not learned. */
+    readonly bits: number;
+}
+
+/** How a token is chosen. */
+export interface Choice {
+    /** 0: the likeliest token; higher: less likely ones, too. Default: 0.8. */
+    temperature?: number | undefined;
+    /** Only of the likeliest tokens, which have this probability together. Default: 0.95. */
+    topP?: number | undefined;
+    /** Of the random numbers: the same seed gives the same text. Default: 1. */
+    seed?: number | undefined;
+}
+
+/** Queries, keys and values of every layer and head, as {@link Solution} has them. */
+export type Heads = Pick<Solution, "query" | "key" | "value" | "shape">;
+
+/** A trained model of text, which goes on from a beginning by the streams of its attention. */
+export interface Writer {
+    readonly about: WriterAbout;
+    /**
+     * A new text. `count`: tokens that it has; `tokens`: those that the model knows, which are the last ones where the
+     * text is longer than its context. A token that is no whole letter is written as `\xNN`.
+     */
+    begin(text: string): { count: number; tokens: string[] };
+    /** Of the tokens that begin() gave. */
+    heads(): Heads;
+    /**
+     * The token that the model writes next, and the letters that are whole with it. Where its context is full, it
+     * forgets the earlier half. Throws an AttnError "ATTN_ERROR_ARGUMENT" before begin().
+     */
+    next(options?: Choice): { token: string; text: string };
+    /** begin(), and then the letters of so many tokens, one after another. Default: 200 tokens. */
+    write(
+        text: string,
+        options?: Choice & { tokens?: number | undefined },
+    ): Generator<string, void>;
+    /** Gives its memory back; it cannot be used afterwards. */
+    dispose(): void;
+}
+
+/** The attention of the models of text that the package has. Each is 0.9 MB. */
+export type WriterName = "linear" | "softmax" | "sparse";
+
+/** Their names. */
+export const writers: readonly WriterName[];
+
+/** One of the package's models of text, or that of a file's bytes; rejects as {@link loadModel} does. */
+export function loadWriter(model: WriterName | ArrayBuffer | ArrayBufferView): Promise<Writer>;
+
 /**
  * Load the module now, or another one than the package's file, for the calls that follow: `libattn-labs/models.wasm` from the
  * same kinds of source as libattn's init(). Hosts that compile nothing, such as Cloudflare Workers, need it. Gives the
@@ -122,5 +182,7 @@ export function loadModel(model: ModelName | ArrayBuffer | ArrayBufferView): Pro
  */
 export function init(options?: SourceOptions | Source | null | undefined): Promise<{
     readonly models: typeof models;
+    readonly writers: typeof writers;
     readonly loadModel: typeof loadModel;
+    readonly loadWriter: typeof loadWriter;
 }>;

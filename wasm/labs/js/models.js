@@ -3,4 +3,4 @@ import { readUrl } from "../../js/platform/read.js";
 import { makeModels } from "./model/models.js";
 
 export { AttnError } from "../../js/problem/errors.js";
-export const { init, models, loadModel } = makeModels(readUrl);
+export const { init, models, writers, loadModel, loadWriter } = makeModels(readUrl);

@@ -1,7 +1,10 @@
 /* models.c: the C side of libattn-labs/models: trained models that answer questions, in a module of their own. */
 #include "models.h"
 
+#include "labs/language/bytes.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 attnmodel_t *attnmodel_load(attnjs_t *js, const void *bytes, size_t size) {
     attnmodel_t *made = calloc(1, sizeof *made);
@@ -16,6 +19,7 @@ attnmodel_t *attnmodel_load(attnjs_t *js, const void *bytes, size_t size) {
 
 void attnmodel_destroy(attnmodel_t *model) {
     if (!model) return;
+    writer_destroy(&model->writer);
     model_destroy(&model->model);
     free(model);
 }
@@ -47,8 +51,13 @@ static void write_model(attn_json_t *json, const void *subject) {
     attn_json_close(json, '}');
     write_shape(json, &model->net);
     attn_json_integer(json, "seed", (long long)settings->training.seed);
-    attn_json_integer(json, "tests", model->record.tests);
-    attn_json_integer(json, "answers", model->record.answers);
+    if (task->kind == REASONING_TEXT) {
+        attn_json_integer(json, "step", model->record.step);
+        attn_json_number(json, "bits", model->record.bits);
+    } else {
+        attn_json_integer(json, "tests", model->record.tests);
+        attn_json_integer(json, "answers", model->record.answers);
+    }
     attn_json_string(json, "command", model->record.command);
     attn_json_close(json, '}');
 }
@@ -112,4 +121,74 @@ attn_status_t attnmodel_heads(attnjs_t *js, attnmodel_t *model, float *parts, si
         return attn_fail(&js->error, ATTN_ERROR_SHAPE, "there is no room for the heads");
     float *const each[3] = {parts, parts + size, parts + 2 * size};
     return model_heads(&model->model, model->said.tokens, tokens, each, &js->error);
+}
+
+/* ---- what it writes -------------------------------------------------------------------------------- */
+
+/* What it knows of a text, as if it had been asked that: attnmodel_heads() then has its heads. */
+static void keep_known(attnmodel_t *model) {
+    const int64_t known = model->writer.decoder.position;
+    memcpy(model->said.tokens, model->writer.seen, (size_t)known * sizeof *model->said.tokens);
+    model->said.question = (int32_t)known;
+    model->said.count = (int32_t)known + 1; /* the last token is one that it has not read */
+    model->said.tokens[known] = 0;
+}
+
+typedef struct begun {
+    const attnmodel_t *model;
+    int64_t tokens;
+} begun_t;
+
+static void write_begun(attn_json_t *json, const void *subject) {
+    const begun_t *begun = subject;
+    attn_json_open(json, NULL, '{');
+    attn_json_integer(json, "count", begun->tokens);
+    attn_json_open(json, "known", '[');
+    for (int64_t i = 0; i < begun->model->writer.decoder.position; i++)
+        attn_json_integer(json, NULL, begun->model->writer.seen[i]);
+    attn_json_close(json, ']');
+    attn_json_close(json, '}');
+}
+
+char *attnmodel_begin(attnjs_t *js, attnmodel_t *model, const void *text, size_t size) {
+    int32_t *tokens = size < SIZE_MAX / sizeof *tokens ? malloc((size + 1) * sizeof *tokens) : NULL;
+    if (!tokens) {
+        attnjs_no_memory(js, "a text");
+        return NULL;
+    }
+    const int64_t count = bytes_encode(text, size, tokens);
+    const begun_t begun = {model, count};
+    writer_destroy(&model->writer);
+    attn_status_t status = writer_create(&model->model, &model->writer, &js->error);
+    if (!status) status = writer_read(&model->writer, tokens, count, &js->error);
+    free(tokens);
+    if (status) {
+        writer_destroy(&model->writer);
+        return NULL;
+    }
+    keep_known(model);
+    return attnjs_json(js, "what a model knows of a text", write_begun, &begun);
+}
+
+double attnmodel_next(attnjs_t *js, attnmodel_t *model, double temperature, double top_p,
+                      double seed) {
+    const sample_choice_t choice = {temperature, top_p, (uint64_t)attnjs_integer(seed)};
+    int32_t token;
+    if (!model->writer.seen) {
+        attn_fail(&js->error, ATTN_ERROR_ARGUMENT, "the model has not begun a text");
+        return -1;
+    }
+    if (writer_next(&model->writer, &choice, &token, &js->error)) return -1;
+    return token;
+}
+
+double attnmodel_bytes(attnjs_t *js, uint32_t token, void *bytes, size_t size) {
+    char own[BYTES_MOST];
+    if (token >= BYTES_VOCABULARY || size < BYTES_MOST) {
+        attn_fail(&js->error, ATTN_ERROR_RANGE, "there is no token %lu", (unsigned long)token);
+        return -1;
+    }
+    const size_t length = bytes_of((int32_t)token, own);
+    memcpy(bytes, own, length);
+    return (double)length;
 }

@@ -2,9 +2,10 @@
 import { init, AttnError } from "libattn";
 import { embed as embedText, init as initData } from "libattn/data";
 import { init as initLabs } from "libattn-labs";
-import { init as initModels, loadModel, models } from "libattn-labs/models";
+import { init as initModels, loadModel, loadWriter, models, writers } from "libattn-labs/models";
 import { init as initTraining } from "libattn-labs/training";
 import type { Model, ModelAbout, ModelName, Solution } from "libattn-labs/models";
+import type { Heads, Writer, WriterAbout, WriterName } from "libattn-labs/models";
 
 const model: Model = await loadModel(new Uint8Array(8));
 const about: ModelAbout = model.about;
@@ -18,10 +19,21 @@ model.dispose();
 const names: readonly ModelName[] = models;
 (await loadModel(names[0] ?? "lis-softmax")).dispose();
 
+const kinds: readonly WriterName[] = writers;
+const writer: Writer = await loadWriter(kinds[0] ?? "softmax");
+const { bits, size }: WriterAbout = writer.about;
+const begun: string[] = writer.begin("Call me").tokens;
+const { query: queries }: Heads = writer.heads();
+for (const letters of writer.write("Call me", { tokens: 5, topP: 0.5 })) console.log(letters);
+console.log(bits, size, begun, queries.length, writer.next({ temperature: 0 }).text);
+writer.dispose();
+
 // @ts-expect-error a question is a text
 model.solve(3);
 // @ts-expect-error what a model is of does not change
 about.layers = 1;
+// @ts-expect-error a seed is a number
+writer.next({ seed: "1" });
 // @ts-expect-error the package has no model of that name
 await loadModel("a.model");
 

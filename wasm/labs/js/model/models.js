@@ -6,6 +6,7 @@ import { instantiate } from "../../../js/engine/loader.js";
 import { makeOwnModule } from "../../../js/engine/own-module.js";
 import { Session } from "../../../js/engine/session.js";
 import { solve } from "./thought.js";
+import { Writer } from "./writer.js";
 
 /* Literal, so that bundlers see them and carry the files along. */
 const file = () => new URL("../../dist/libattn.models.wasm", import.meta.url);
@@ -25,7 +26,14 @@ const files = {
     "lis-sparse": () => new URL("../../dist/lis-sparse.model", import.meta.url),
 };
 
-/** init() and loadModel() for a platform: `readUrl` gives the bytes behind a URL. */
+const texts = {
+    __proto__: null,
+    linear: () => new URL("../../dist/text-linear.model", import.meta.url),
+    softmax: () => new URL("../../dist/text-softmax.model", import.meta.url),
+    sparse: () => new URL("../../dist/text-sparse.model", import.meta.url),
+};
+
+/** init(), loadModel() and loadWriter() for a platform: `readUrl` gives the bytes behind a URL. */
 export function makeModels(readUrl) {
     const { load, init } = makeOwnModule({
         ...{ file, readUrl, open },
@@ -34,19 +42,27 @@ export function makeModels(readUrl) {
     const functions = {
         models: Object.freeze(Object.keys(files)),
 
+        writers: Object.freeze(Object.keys(texts)),
+
         async loadModel(model) {
-            const given =
-                typeof model === "string"
-                    ? readNamed(model, readUrl)
-                    : checkBytes(model, "a model that is not named").slice(); // as it is now
-            return new Model(...(await Promise.all([load(), given])));
+            return new Model(...(await Promise.all([load(), bytesOf(model, files, readUrl)])));
+        },
+
+        async loadWriter(model) {
+            const [session, bytes] = await Promise.all([load(), bytesOf(model, texts, readUrl)]);
+            return makeWriter(session, bytes);
         },
     };
     return { ...functions, init: (given) => init(given).then(() => functions) };
 }
 
+function bytesOf(model, files, readUrl) {
+    if (typeof model === "string") return readNamed(model, files, readUrl);
+    return checkBytes(model, "a model that is not named").slice(); // as it is now
+}
+
 /** The bytes of a model that the package has. */
-async function readNamed(name, readUrl) {
+async function readNamed(name, files, readUrl) {
     const url = files[name];
     if (!url) {
         const known = `there are ${Object.keys(files).join(", ")}`;
@@ -64,6 +80,21 @@ async function open(module) {
     return new Session(new Heap(exports));
 }
 
+/** C's model of a file's bytes. */
+function loadBytes(session, bytes) {
+    return session.borrow((loan) =>
+        session.make("attnmodel_load", loan.input(bytes, "the model"), bytes.length),
+    );
+}
+
+function makeWriter(session, bytes) {
+    const writer = new Writer(session, loadBytes(session, bytes));
+    const { task } = writer.about;
+    if (task === "text") return writer;
+    writer.dispose();
+    throw new AttnError("ATTN_ERROR_ARGUMENT", `this is a model of ${task}, not of text`);
+}
+
 class Model {
     #session;
     #handle;
@@ -71,9 +102,7 @@ class Model {
 
     constructor(session, bytes) {
         this.#session = session;
-        this.#handle = session.borrow((loan) =>
-            session.make("attnmodel_load", loan.input(bytes, "the model"), bytes.length),
-        );
+        this.#handle = loadBytes(session, bytes);
         this.about = Object.freeze(session.describe("attnmodel_describe", this.#handle));
         Object.freeze(this);
     }
