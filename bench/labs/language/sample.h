@@ -6,7 +6,7 @@
 
 #include "attn/types.h"
 
-enum { SAMPLE_MOST = 4096 }; /**< logits at most */
+enum { SAMPLE_MOST = 512 }; /**< logits at most */
 
 typedef struct sample_choice {
     double temperature; /**< 0: the likeliest token, the first of several */
