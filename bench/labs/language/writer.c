@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(BYTES_VOCABULARY <= SAMPLE_MOST, "tokens are chosen among all");
+_Static_assert((int)BYTES_VOCABULARY <= (int)SAMPLE_MOST, "tokens are chosen among all");
 
 attn_status_t writer_create(const model_t *model, writer_t *writer, attn_error_t *error) {
     const reasoning_task_t *task = &model->description.settings.task;
