@@ -2,6 +2,7 @@
 //
 // usage: ATTN_PEERS=FOLDER node record.mjs peers|softmax|linear|sparse OPTION... FAMILY...
 //        node record.mjs sketch OPTION... <OUTPUT OF attn_sketch_rows
+//        node record.mjs mpi OPTION... <OUTPUT OF attn_mpi_measure
 
 import { readFileSync } from "node:fs";
 import { keptTable } from "../peers/results/kept.mjs";
@@ -9,6 +10,7 @@ import { inRoot } from "../peers/measure/paths.mjs";
 import { families } from "../peers/rows/rows.mjs";
 import { thisCommit } from "../peers/measure/commit.mjs";
 import { thisMachine } from "./machine.mjs";
+import { mpiTables } from "./mpi.mjs";
 import { writePage } from "./page.mjs";
 import { writeRun } from "./runs.mjs";
 import { sketchTables } from "./sketch.mjs";
@@ -73,7 +75,16 @@ function recordSketch(words) {
     return record({ ...head, ...sketchTables(readFileSync(0, "utf8")) });
 }
 
+/** What attn_mpi_measure printed, of 1, 2 and 4 ranks. */
+function recordMpi(words) {
+    const head = headOf(["./dev", "bench", "--mpi", ...words]);
+    const refusal = words.length ? "--quick is a first look" : refusalOf(head.commit, [], [true]);
+    if (refusal) return console.error(`bench/results: not recorded: ${refusal}`);
+    return record({ ...head, ...mpiTables(readFileSync(0, "utf8")) });
+}
+
 if (process.argv[1] === import.meta.filename) {
     const [name, ...words] = process.argv.slice(2);
-    await (name === "sketch" ? recordSketch(words) : recordPeers(name, words));
+    const own = { sketch: recordSketch, mpi: recordMpi }[name];
+    await (own ? own(words) : recordPeers(name, words));
 }

@@ -99,4 +99,14 @@ operations remain, and exponentials keep it at 0.78 to 0.83 of the time. Making 
 memory limits \`osnap\`; \`approximate\` also needs a Gram matrix and its factor, \`deterministic\` goes over all features
 for each one that it keeps. For a sparse \`X\` with fewer than a million elements the d draws are the constant that remains.`,
     },
+    {
+        id: "mpi",
+        title: "Ranks: attention over MPI",
+        families: [],
+        table: () => "",
+        limits: `A rank computes with one block while the next comes: the longer of both decides. Blocks of one machine are copies in
+its memory, which two cores share with the kernels; what a network does is predicted, not measured. With as many ranks as
+cores, speed ends where one rank with threads does. Causal work with contiguous rows leaves early ranks idle; zigzag gives
+all of them the same. Runs beside other work scatter.`,
+    },
 ];

@@ -2,7 +2,7 @@
 #include "plan.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <time.h>
 
 /* A slice, unless the axis is the same for all. */
 static attn_tensor_t slice_shared(attn_tensor_t tensor, int axis, int64_t first, int64_t count) {
@@ -235,7 +235,7 @@ static void attend_batches(mpi_run_t *run, const kv_block_t *block, piece_t piec
     }
 }
 
-void attn_mpi_attend(mpi_run_t *run, const kv_block_t *block) {
+static void attend_all(mpi_run_t *run, const kv_block_t *block) {
     piece_t piece = {.batch = 0};
     for (int q = 0; q < CHUNKS; q++) {
         piece.queries = chunk_of(&run->queries, q);
@@ -246,6 +246,16 @@ void attn_mpi_attend(mpi_run_t *run, const kv_block_t *block) {
             if (piece.queries.count && piece.keys.count) attend_batches(run, block, piece);
         }
     }
+}
+
+void attn_mpi_attend(mpi_run_t *run, const kv_block_t *block) {
+    attn_mpi_times_t *times = &run->plan->times;
+    const double start = MPI_Wtime();
+    const clock_t worked = clock();
+    attend_all(run, block);
+    times->computing += MPI_Wtime() - start;
+    times->working += (double)(clock() - worked) / CLOCKS_PER_SEC;
+    times->hops++;
 }
 
 kv_block_t attn_mpi_own_block(const mpi_run_t *run) {

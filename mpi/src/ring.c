@@ -132,21 +132,14 @@ static int around(const attn_mpi_plan_t *plan, int rank) {
     return (rank % plan->size + plan->size) % plan->size;
 }
 
-static void attend(mpi_run_t *run, const kv_block_t *block) {
-    const double start = MPI_Wtime();
-    attn_mpi_attend(run, block);
-    run->plan->times.computing += MPI_Wtime() - start;
-    run->plan->times.hops++;
-}
-
 /* Its own keys a rank has where its caller has them. */
 static void attend_from(mpi_run_t *run, char *buffer, int source) {
     if (source == run->plan->rank) {
         const kv_block_t own = attn_mpi_own_block(run);
-        attend(run, &own);
+        attn_mpi_attend(run, &own);
     } else {
         const kv_block_t block = block_in(run->plan, buffer, source);
-        attend(run, &block);
+        attn_mpi_attend(run, &block);
     }
 }
 

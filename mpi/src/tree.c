@@ -53,12 +53,8 @@ static void reduce(mpi_run_t *run) {
 }
 
 void attn_mpi_tree(mpi_run_t *run) {
-    attn_mpi_plan_t *plan = run->plan;
     const kv_block_t own = attn_mpi_own_block(run);
     gather_queries(run);
-    const double start = MPI_Wtime();
     attn_mpi_attend(run, &own);
-    plan->times.computing += MPI_Wtime() - start;
-    plan->times.hops = 1;
     reduce(run);
 }

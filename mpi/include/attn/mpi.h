@@ -74,6 +74,7 @@ typedef struct attn_mpi_times {
     double computing;  /**< in runs of blocks, and combining them */
     double waiting;    /**< for blocks that were not there yet */
     double bytes_sent; /**< in the ring or the tree */
+    double working;    /**< processor time of computing, all threads of the rank together */
 } attn_mpi_times_t;
 
 /**
