@@ -14,6 +14,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const { heldOut, models } = JSON.parse(
     readFileSync(join(root, "bench/labs/language/heads.json"), "utf8"),
 );
+const page = readFileSync(join(root, "bench/labs/language/README.md"), "utf8");
 const EXCERPT = fileURLToPath(new URL("babel.txt", import.meta.url)); // Genesis 11, which is held out
 
 /** What a model writes greedily, without the beginning. */
@@ -62,6 +63,10 @@ describe("trained models of text", () => {
             for (const line of [`attention=${attention}`, `step=${step}`, `command=${command}`])
                 assert.ok(lines.includes(line), line);
             assert.ok(lines.includes(`bits=${bits}`));
+            assert.match(
+                page,
+                new RegExp(`^\\| ${attention} \\|.*\\| ${bits.toFixed(3)} \\|`, "m"),
+            );
             assert.ok(bits < heldOut.xz && heldOut.xz < heldOut.gzip);
         });
 

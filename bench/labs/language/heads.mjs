@@ -10,6 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const ATTENTIONS = ["softmax", "linear", "sparse"];
+const LETTERS = 500; // of the held-out text, which methods are compared on: at most a context
+const LAYERS = [1, 2, 3, 4];
+const SCALE = String(1 / Math.sqrt(32)); // of a head's columns
 const SENTENCE = "In the beginning God created the heaven and the earth.";
 const here = (name) => new URL(name, import.meta.url);
 
@@ -42,6 +45,58 @@ const measured = {
         JSON.parse(run("heads", "--corpus", folder, ...which(attention), "--json")),
     ),
 };
+/** Kinds of attention that the heads of the softmax model are given to, as options of `attn compare`. */
+const methods = {
+    softmax: ["softmax"],
+    "softmax, int16": ["softmax", "precision=int16"],
+    "softmax, int8": ["softmax", "precision=int8"],
+    linear: ["linear"],
+    "sparse, band": ["sparse"],
+    "sparse, window": ["sparse", "pattern=window"],
+    "sparse, topk": ["sparse", "pattern=topk"],
+    "sparse, topkeys": ["sparse", "pattern=topkeys"],
+    "sparse, lsh": ["sparse", "pattern=lsh"],
+    sketch: ["sketch"],
+};
+
+/** By method, of each layer: the error against exact softmax, and the share of pairs that it keeps. */
+function compared() {
+    const beginning = readFileSync(join(folder, "heldout.txt"), "utf8").slice(0, LETTERS);
+    const rows = Object.keys(methods).map((name) => ({ name, layers: [] }));
+    withDump(({ files }) => {
+        for (const layer of LAYERS) {
+            dump(beginning, files, layer);
+            const options = ["compare", ...files, "--causal", "--scale", SCALE];
+            for (const row of rows) {
+                const [backend, ...settings] = methods[row.name];
+                const set = settings.flatMap((setting) => ["--set", setting]);
+                const told = [...set, "--backends", backend, "--time", "0.001", "--json"];
+                const text = execFileSync(attn, [...options, ...told], { encoding: "utf8" });
+                const [{ error, pairs }] = JSON.parse(text).rows;
+                row.layers.push({ error, pairs });
+            }
+        }
+    });
+    return rows;
+}
+
+/** Calls `body` with files for Q, K and V. */
+function withDump(body) {
+    const work = mkdtempSync(join(tmpdir(), "attn-"));
+    const to = (name) => join(work, name);
+    try {
+        const files = ["--q", to("query.npy"), "--k", to("key.npy"), "--v", to("value.npy")];
+        return body({ files, to });
+    } finally {
+        rmSync(work, { recursive: true });
+    }
+}
+
+function dump(text, files, layer) {
+    run("dump", "text", text, ...which("softmax"), ...files, "--layer", String(layer));
+}
+
+measured.methods = compared();
 writeFileSync(here("heads.json"), `${JSON.stringify(measured, null, 1)}\n`);
 
 // ---- tables ---------------------------------------------------------------------------------------------
@@ -97,9 +152,25 @@ function between(text, mark, lines) {
     return `${text.slice(0, from)}\n${lines.join("\n")}\n\n${text.slice(until)}`;
 }
 
+/** Two digits. */
+const short = (error) => error.toPrecision(2);
+
+function methodsTable({ methods: rows }) {
+    const layers = rows[0].layers.map((_, i) => `layer ${i + 1}`);
+    return table(
+        ["", ...layers, "pairs"],
+        rows.map(({ name, layers: each }) => [
+            name,
+            ...each.map(({ error }) => short(error)),
+            each[0].pairs === null ? "" : percent(each[0].pairs),
+        ]),
+    );
+}
+
 let readme = readFileSync(here("README.md"), "utf8");
 readme = between(readme, "bits", bitsTable(measured));
 readme = between(readme, "heads", measured.models.flatMap(headsTable).slice(0, -1));
+readme = between(readme, "methods", methodsTable(measured));
 writeFileSync(here("README.md"), readme);
 
 // ---- the page's first sentence --------------------------------------------------------------------------
@@ -131,22 +202,14 @@ function layerToShow({ loss, heads }) {
 function sentence() {
     const [softmax] = measured.models;
     const layer = layerToShow(softmax);
-    const work = mkdtempSync(join(tmpdir(), "attn-"));
-    const to = (name) => join(work, name);
-    const files = [
-        "--q",
-        to("query"),
-        "--k",
-        to("key"),
-        "--v",
-        to("value"),
-        "--tokens",
-        to("tokens"),
-    ];
-    run("dump", "text", SENTENCE, ...which("softmax"), ...files, "--layer", String(layer));
-    const tokens = JSON.parse(readFileSync(to("tokens"), "utf8"));
-    const parts = ["query", "key", "value"].map((name) => [name, readNpy(to(name))]);
-    rmSync(work, { recursive: true });
+    const [tokens, parts] = withDump(({ files, to }) => {
+        dump(SENTENCE, [...files, "--tokens", to("tokens")], layer);
+        const names = ["query", "key", "value"];
+        return [
+            JSON.parse(readFileSync(to("tokens"), "utf8")),
+            names.map((name) => [name, readNpy(to(`${name}.npy`))]),
+        ];
+    });
     const heads = softmax.heads.filter((head) => head.layer === layer);
     const dim = parts[0][1].length / heads.length / tokens.length;
     return {
