@@ -178,7 +178,7 @@ static int64_t heads_of_task(const decode_run_t *run) {
     const attn_pattern_t *pattern = plan->pattern;
     const int64_t all = plan->problem.kv_heads, splits = run->space.splits;
     const int64_t workers = attn_host_workers(plan->host);
-    if (!DECODE_HAS_HEADS || run->units.kv_heads > 1 || run->rows == 1) return 1;
+    if (run->units.kv_heads > 1 || run->rows == 1) return 1;
     if (!are_read_in_order(&run->io->key) || !are_read_in_order(&run->io->value)) return 1;
     if (all > MOST_HEADS || all * run->rows > DECODE_ROWS) return 1;
     if (pattern && pattern->next && pattern->by_head) return 1;

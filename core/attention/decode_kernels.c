@@ -268,7 +268,7 @@ static void attend_heads(const decode_task_t *task, decode_partial_t *partials, 
 
 ATTN_SMALL_STEP void decode_attend(const decode_task_t *task, decode_partial_t *partials,
                                    float *out, void *scratch_memory) {
-    if (!DECODE_HAS_HEADS || task->heads == 1)
+    if (task->heads == 1)
         attend_head(task, partials, out, scratch_memory);
     else
         attend_heads(task, partials, out, scratch_memory);

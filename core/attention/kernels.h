@@ -46,13 +46,6 @@ enum {
     DECODE_RUNS = 64
 };
 
-/* Whether a task of decoding may have several heads: a module, which is downloaded, has the code for one alone. */
-#if defined(__wasm__)
-enum { DECODE_HAS_HEADS = 0 };
-#else
-enum { DECODE_HAS_HEADS = 1 };
-#endif
-
 /* A task: rows [first, first + count) of a key/value head, or of several that stand side by side, over the runs of a
  * split: DECODE_ROWS rows at most. */
 typedef struct decode_task {

@@ -111,7 +111,8 @@ function(attn_add_kernels target file)
       set_target_properties(${object} PROPERTIES ATTN_UNCHECKED ON)
     elseif(NOT ATTN_SANITIZE)
       # What is emulated is slow at any level, and takes minutes to optimise.
-      # In modules -O3 is worth its download to the tiles of core/attention alone (a tenth of their time), and to those
+      # In modules what is SMALL is as fast with -Os: its products are elsewhere, or loops that -O3 unrolls for nothing.
+      # -O3 is worth its download to the tiles of core/attention alone (a tenth of their time), and to those
       # of sparse, which the linker then takes for the same.
       if(ATTN_SMALL AND ATTN_WASM)
         set(level -Oz)
