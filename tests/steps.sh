@@ -118,7 +118,7 @@ step_native() {
 # Everything by clang, with the sanitizers of addresses and of undefined behaviour; and the small build, which has code
 # of its own.
 step_sanitize() {
-    local options=(--exclude-regex '^(sketching_scores|reasoning_|labs_(separation_)?figures|(labs|language|nn)_.*\.(scalar|avx512)$|cli\.(lab|sketch_readme))')
+    local options=(--exclude-regex '^(sketching_scores|reasoning_|language_(probe|writing)|labs_(separation_)?figures|(labs|language|nn)_.*\.(scalar|avx512)$|cli\.(lab|sketch_readme))')
     ! takes_all || options=()
     share 0.05 0.1
     test_preset sanitize "${options[@]}"

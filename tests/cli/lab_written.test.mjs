@@ -32,7 +32,7 @@ function bitsOfExcerpt(attention) {
         mkdirSync(join(folder, "texts"));
         for (const name of ["train.txt", "heldout.txt"])
             copyFileSync(EXCERPT, join(folder, "texts", name));
-        const args = ["heads", "--corpus", "texts", "--attention", attention, "--pieces", "4"];
+        const args = ["heads", "--corpus", "texts", "--attention", attention, "--pieces", "2"];
         const { loss } = JSON.parse(succeed([...args, "--json"], folder));
         succeed(
             [
