@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { attn, isWasi, withFiles } from "./command.mjs";
 import { succeed } from "./lab.mjs";
+import { read as readArray } from "./npy.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const { heldOut, models } = JSON.parse(
@@ -51,6 +52,45 @@ function bitsOfExcerpt(attention) {
     });
     return bits;
 }
+
+/** What web/src/presets/text.json has of an array: whole multiples of 1/32767 of the largest number. */
+function unpack({ most, numbers }) {
+    const bytes = Buffer.from(numbers, "base64");
+    return Array.from(
+        { length: bytes.length / 2 },
+        (_, i) => (bytes.readInt16LE(2 * i) / 32767) * most,
+    );
+}
+
+describe("the page's first sentence", () => {
+    it("has the queries, keys and values that the softmax model has", () => {
+        const page = JSON.parse(readFileSync(join(root, "web/src/presets/text.json"), "utf8"));
+        const { sentence, layer, heads, dim, tokens, captions } = page;
+        withFiles({}, (folder) => {
+            const files = ["--q", "query.npy", "--k", "key.npy", "--v", "value.npy"];
+            const options = [...files, "--tokens", "tokens.json", "--layer", String(layer)];
+            succeed(["dump", "text", sentence, ...options], folder);
+            const told = JSON.parse(readFileSync(join(folder, "tokens.json"), "utf8"));
+            assert.deepEqual(tokens, told);
+            assert.equal(tokens.join(""), sentence);
+            for (const name of ["query", "key", "value"]) {
+                const { shape, data } = readArray(folder, `${name}.npy`);
+                assert.deepEqual(shape, [heads, tokens.length, dim]);
+                const { most } = page[name];
+                // half a step, and what tiers differ by: sums of 128 terms of order 1 that are rounded
+                const tolerance = most * (0.5 / 32767 + 2 * 128 * 2 ** -24);
+                unpack(page[name]).forEach((number, i) =>
+                    assert.ok(Math.abs(number - data[i]) <= tolerance, `${name} ${i}`),
+                );
+            }
+        });
+        const scored = models[0].heads.filter((head) => head.layer === layer);
+        assert.deepEqual(
+            captions,
+            scored.map(({ name, needed }) => ({ name, needed })),
+        );
+    });
+});
 
 describe("trained models of text", () => {
     for (const { attention, step, bits, command } of models) {
