@@ -22,20 +22,6 @@ typedef struct simd_kernels {
     void (*reduce_add4)(float *to, const float *v); /* v: 4 vectors one after another */
     void (*load_i8)(const int8_t *p, float *result);
     void (*pack_lanes)(float *p, const float *v, int32_t *q, const int32_t *w, uint32_t lanes);
-
-    /* Tiles (gemm/tile.h). */
-    int64_t rows, panel, one; /* one: lanes that have a product of their own, 0: none */
-    void (*pack)(float *panel, int64_t width, int64_t count, int64_t d, const float *source,
-                 int64_t row_stride, int64_t column_stride, float factor);
-    void (*product)(int64_t count, int64_t first, int64_t last, int64_t d, const float *rows,
-                    const float *panel, float *scores, int64_t from, int64_t stride);
-    void (*accumulate)(int64_t rows, float *out, int64_t out_stride, const float *weights,
-                       int64_t weights_stride, const float *values, int64_t values_stride,
-                       int64_t first, int64_t last, int64_t columns);
-    void (*accumulate_ranges)(int64_t rows, float *out, int64_t out_stride, const float *weights,
-                              int64_t weights_stride, const float *values, int64_t values_stride,
-                              const int64_t *first, const int64_t *last, int64_t columns);
-    int (*all_finite)(const float *values, int64_t stride, int64_t rows, int64_t columns);
 } simd_kernels_t;
 
 enum simd_unary { SIMD_COPY, SIMD_ZERO, SIMD_SET1, SIMD_SQRT, SIMD_EXP4, SIMD_EXP, SIMD_EXPONENT };

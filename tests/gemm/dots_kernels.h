@@ -1,6 +1,6 @@
 /* Quantising and the products of core/gemm/dots.h as functions on arrays, one table for each tier. */
-#ifndef ATTN_TESTS_SIMD_DOTS_KERNELS_H
-#define ATTN_TESTS_SIMD_DOTS_KERNELS_H
+#ifndef ATTN_TESTS_GEMM_DOTS_KERNELS_H
+#define ATTN_TESTS_GEMM_DOTS_KERNELS_H
 
 #include "simd/tiers.h"
 

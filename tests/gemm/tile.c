@@ -1,7 +1,7 @@
 /* Packing and the two products of core/gemm/tile.h, against sums in double precision. */
-#include "kernels.h"
 #include "support/fixture.h"
 #include "support/test.h"
+#include "tile_kernels.h"
 
 #include "attn/random.h"
 
@@ -12,11 +12,11 @@
 static const float MARK = -777.25f;
 static const double U = 0x1p-24;
 
-static const simd_kernels_t *kernels(void) {
+static const tile_kernels_t *kernels(void) {
     attn_context_t *context = fixture_context(0);
     const attn_tier_t tier = attn_context_tier(context);
     attn_context_destroy(context);
-    return attn_test_simd(tier);
+    return attn_test_tile(tier);
 }
 
 /** `count` normal numbers, then `more` marks. */
@@ -33,7 +33,7 @@ static void packing(void **state) {
     (void)state;
     static const int64_t dims[] = {1, 3, 8, 17};
     static const int64_t strides[][2] = {{20, 1}, {1, 40}, {-20, 1}, {0, 2}};
-    const simd_kernels_t *k = kernels();
+    const tile_kernels_t *k = kernels();
     float *source = numbers(2000, 0, 1);
     for (size_t n = 0; n < TEST_COUNT(dims); n++)
         for (size_t s = 0; s < TEST_COUNT(strides); s++)
@@ -58,7 +58,7 @@ static void packing(void **state) {
 }
 
 /** The first `count` rows, and the columns [first, last); nothing but `width` columns from `from` on. */
-static void check_product(const simd_kernels_t *k, int64_t d, int64_t count, int64_t first,
+static void check_product(const tile_kernels_t *k, int64_t d, int64_t count, int64_t first,
                           int64_t last, int64_t from, int64_t width) {
     const int64_t stride = k->panel + 5;
     test_label("product, d %" PRId64 ", %" PRId64 " rows, columns %" PRId64 " to %" PRId64
@@ -91,7 +91,7 @@ static void check_product(const simd_kernels_t *k, int64_t d, int64_t count, int
 static void panel_product(void **state) {
     (void)state;
     static const int64_t dims[] = {1, 2, 7, 64, 129};
-    const simd_kernels_t *k = kernels();
+    const tile_kernels_t *k = kernels();
     for (size_t n = 0; n < TEST_COUNT(dims); n++)
         for (int64_t count = 1; count <= k->rows; count++)
             for (int64_t first = -3; first < k->panel; first += 3) {
@@ -104,7 +104,7 @@ static void panel_product(void **state) {
 static void one_vector_product(void **state) {
     (void)state;
     static const int64_t dims[] = {1, 7, 64};
-    const simd_kernels_t *k = kernels();
+    const tile_kernels_t *k = kernels();
     for (size_t n = 0; n < TEST_COUNT(dims); n++)
         for (int64_t count = 1; count <= k->rows; count++)
             for (int64_t from = 0; k->one && from < k->panel; from += k->one)
@@ -119,7 +119,7 @@ typedef struct sums {
     float *out, *before, *weights, *values;
 } sums_t;
 
-static sums_t sums_create(const simd_kernels_t *k, int64_t count, int64_t columns) {
+static sums_t sums_create(const tile_kernels_t *k, int64_t count, int64_t columns) {
     sums_t s = {.rows = k->rows, .count = count, .columns = columns};
     s.width = (columns + k->lanes - 1) / k->lanes * k->lanes;
     s.stride = s.width + 3;
@@ -161,7 +161,7 @@ static void check_row(const sums_t *s, int64_t r, int64_t first, int64_t last) {
 
 static void accumulation(void **state) {
     (void)state;
-    const simd_kernels_t *k = kernels();
+    const tile_kernels_t *k = kernels();
     for (int64_t columns = 1; columns <= 2 * k->panel + 1; columns++)
         for (int64_t count = 0; count < 200; count += count == 39 ? 111 : 13) {
             const int64_t rows = 1 + (columns + count) % k->rows;
@@ -180,7 +180,7 @@ static void accumulation(void **state) {
 static void accumulation_of_ranges(void **state) {
     (void)state;
     enum { COUNT = 160 };
-    const simd_kernels_t *k = kernels();
+    const tile_kernels_t *k = kernels();
     for (int64_t columns = 1; columns <= k->panel + 1; columns += 3)
         for (int kind = 0; kind < 6; kind++) {
             int64_t first[64], last[64];
@@ -209,7 +209,7 @@ static void accumulation_of_ranges(void **state) {
 static void what_is_hidden_leaves_no_trace(void **state) {
     (void)state;
     enum { COUNT = 400, COLUMNS = 5, HIDDEN = COUNT - 2 };
-    const simd_kernels_t *k = kernels();
+    const tile_kernels_t *k = kernels();
     int64_t first[64], last[64];
     sums_t s[2];
     for (int i = 0; i < 2; i++) {
@@ -234,7 +234,7 @@ static void what_is_hidden_leaves_no_trace(void **state) {
 static void finding_what_is_not_finite(void **state) {
     (void)state;
     static const float specials[] = {NAN, INFINITY, -INFINITY};
-    const simd_kernels_t *k = kernels();
+    const tile_kernels_t *k = kernels();
     for (int64_t columns = 1; columns <= k->panel + 1; columns++) {
         sums_t s = sums_create(k, 5, columns); // column `columns` is NaN and does not count
         assert_true(k->all_finite(s.values, s.values_stride, 5, columns));
