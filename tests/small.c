@@ -32,6 +32,9 @@ static void problems_that_it_lacks(void **state) {
     problem.backward = 1;
     fixture_refuse_plan(context, "softmax", &problem, "", ATTN_ERROR_UNSUPPORTED, "softmax");
     problem = plain();
+    problem.softcap = -1.5f;
+    fixture_refuse_plan(context, "softmax", &problem, "", ATTN_ERROR_RANGE, "softcap|-1.5");
+    problem = plain();
     fixture_refuse_plan(context, "softmax", &problem, "precision=int8", ATTN_ERROR_NOT_FOUND,
                         "softmax|precision");
     attn_stream_t *stream;

@@ -147,6 +147,12 @@ export function checkFloat(value, what) {
     );
 }
 
+/** A number that is a float32, 0 or above. */
+export function checkNotNegative(value, what) {
+    if (checkFloat(value, what) >= 0) return value;
+    throw new AttnError("ATTN_ERROR_RANGE", `${what} is ${value}, must be 0 or more`);
+}
+
 /** Text that survives as a C string. */
 export function checkText(value, what) {
     if (typeof value !== "string") throw wrong(what, "a string", value);

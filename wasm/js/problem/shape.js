@@ -137,8 +137,9 @@ export function fit(place, array, shape) {
         const where = gaps ? strided(own, strides, `strides.${name}`) : dense(axes, order, own);
         return { ...place, ...where };
     }
-    const wanted = `(${said.map((k) => extents[k]).join(", ")})${may ? " or 1 for all" : ""}`;
-    const message = `${name}.shape is (${shape.join(", ")}), must be ${wanted}`;
+    const list = (values) => `(${said.map((k) => values[k]).join(", ")})`;
+    const wanted = `${list(extents)}${may ? " or 1 for all" : ""}`;
+    const message = `${name}.shape is (${shape.join(", ")}), must be ${wanted}: ${list(axes.map((axis) => (axis === "one" ? 1 : axis)))}`;
     throw new AttnError("ATTN_ERROR_SHAPE", message);
 }
 

@@ -168,7 +168,7 @@ inEach(
                 "a bias of a wrong shape",
                 ruled({ bias: { data: new Float32Array(12), shape: [1, 2, 1, 5] } }),
                 "SHAPE",
-                /bias.shape is \(1, 2, 1, 5\), must be \(1, 2, 4, 6\) or 1 for all/,
+                /bias.shape is \(1, 2, 1, 5\), must be \(1, 2, 4, 6\) or 1 for all: \(batch, heads, queries, keys\)/,
             ],
             [
                 "a shape of five axes",

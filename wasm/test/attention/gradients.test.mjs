@@ -354,7 +354,8 @@ describe("refuses", () => {
                 }),
             {
                 code: "ATTN_ERROR_SHAPE",
-                message: "outGradient.shape is (2, 4, 5, 21), must be (2, 4, 21, 5)",
+                message:
+                    "outGradient.shape is (2, 4, 5, 21), must be (2, 4, 21, 5): (batch, heads, queries, valueDim)",
             },
         ],
         [

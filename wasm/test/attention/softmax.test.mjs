@@ -100,6 +100,14 @@ test("the file for browsers computes the same, and has no name for what it has n
     small.dispose();
 });
 
+test("a softcap below 0 is named", () => {
+    for (const softcap of [-1.5, -1e-3])
+        assert.throws(() => attn.plan({ queries: 1, dim: 1, softcap }), {
+            code: "ATTN_ERROR_RANGE",
+            message: `softcap is ${softcap}, must be 0 or more`,
+        });
+});
+
 test("10000 plans, runs and disposes, and then its own", async () => {
     const one = Float32Array.of(1);
     const other = await init();

@@ -231,11 +231,15 @@ function check(attn) {
         );
         await refuse(
             { gates: { data: gates, shape: [2, 2, 5, 2] } },
-            shape("gates.shape is (2, 2, 5, 2), must be (2, 2, 10, 1) or 1 for all"),
+            shape(
+                "gates.shape is (2, 2, 5, 2), must be (2, 2, 10, 1) or 1 for all: (batch, kvHeads, keys, 1)",
+            ),
         );
         await refuse(
             { gates: { data: gates, shape: [2, 20] } },
-            shape("gates.shape is (2, 20), must be (2, 2, 10) or 1 for all"),
+            shape(
+                "gates.shape is (2, 20), must be (2, 2, 10) or 1 for all: (batch, kvHeads, keys)",
+            ),
         );
         const [whole, short] = [
             [2, 2, 10, 1],
@@ -260,7 +264,14 @@ function check(attn) {
             shape(/^blockTable has 17 .*plan \* valueDim = 3 \* 6/),
         );
         await refuse({ rowCounts: [1] }, /rowCounts must be a BigInt64Array, not an Array/);
-        await refuse({ state: new Float32Array(3) }, shape(/^state has 3 elements/));
+        await refuse(
+            { state: new Float32Array(3) },
+            shape(/^state has 3 elements, but batch \* kvHeads \* valueDim = /),
+        );
+        await refuse(
+            { state: { data: new Float32Array(3), shape: [3] } },
+            shape(/^state\.shape is \(3\), .*: \(batch, kvHeads, valueDim\)$/),
+        );
         await refuse({ blockTables: table }, /unknown "blockTables" \(did you mean blockTable\?\)/);
         await refuse({ backend: "softmax" }, /^TypeError: attention: unknown "gates"/);
         const plan = await attn.plan({ ...problem, inputs: ["offsets"] });
