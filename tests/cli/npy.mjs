@@ -1,4 +1,4 @@
-// NumPy's .npy files in a few lines: what the tests feed to the command line and read back.
+// NumPy's .npy files in a few lines, for tests and measurements.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,8 +35,8 @@ export function halfBits(x) {
     return sign | (whole < 1024 ? whole : ((exponent + 15) << 10) + whole - 1024);
 }
 
-/** The bytes of an array; `values` in C order. Options: descr, fortran, version, header. */
-export function npy(shape, values, options = {}) {
+/** A file with these bytes, as they lie in it. Options: descr, fortran, version, header. */
+export function npyFile(shape, bytes, options = {}) {
     const { descr = "<f4", fortran = false, version = 1 } = options;
     const tuple = `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
     const order = fortran ? "True" : "False";
@@ -49,12 +49,18 @@ export function npy(shape, values, options = {}) {
     head[6] = version;
     if (version === 1) head.writeUInt16LE(length, 8);
     else head.writeUInt32LE(length, 8);
+    return Buffer.concat([head, Buffer.from(text.padEnd(length - 1) + "\n", "latin1"), bytes]);
+}
+
+/** The same with these numbers; `values` in C order, whatever the file's. */
+export function npy(shape, values, options = {}) {
+    const { descr = "<f4", fortran = false } = options;
     const size = Number(descr.slice(2));
     const data = Buffer.alloc(values.length * size);
-    const order_ = fortran ? fortranOrder(shape) : values.map((_, i) => i);
+    const order = fortran ? fortranOrder(shape) : values.map((_, i) => i);
     const write = writers[descr] ?? (() => {});
-    order_.forEach((from, to) => write(data, values[from], to * size));
-    return Buffer.concat([head, Buffer.from(text.padEnd(length - 1) + "\n", "latin1"), data]);
+    order.forEach((from, to) => write(data, values[from], to * size));
+    return npyFile(shape, data, options);
 }
 
 /** C-order indices of an array's elements in Fortran order: the first dimension runs fastest. */
@@ -76,12 +82,11 @@ const readers = {
     "|b1": (bytes, at) => bytes.readUInt8(at) !== 0,
 };
 
-/** {shape, data, descr} of a float32, float16 or bool file in C order, as the command line writes them. */
-export function parseNpy(bytes) {
+/** { descr, shape, start } of a file in C order, as the command line writes them; its elements are from `start` on. */
+export function npyHeader(bytes) {
     const start = 10 + bytes.readUInt16LE(8);
     const header = bytes.toString("latin1", 10, start);
-    const form =
-        /^\{'descr': '(<f[24]|\|b1)', 'fortran_order': False, 'shape': \(([^)]*)\), \} *\n$/;
+    const form = /^\{'descr': '([^']+)', 'fortran_order': False, 'shape': \(([^)]*)\), \} *\n$/;
     const match = header.match(form);
     if (start % 64 || !match) throw new Error(`not what the command line writes: ${header}`);
     const [, descr, sizes] = match;
@@ -89,6 +94,13 @@ export function parseNpy(bytes) {
         .split(",")
         .filter((s) => s.trim())
         .map(Number);
+    return { descr, shape, start };
+}
+
+/** {shape, data, descr} of a float32, float16 or bool file. */
+export function parseNpy(bytes) {
+    const { descr, shape, start } = npyHeader(bytes);
+    if (!readers[descr]) throw new Error(`not what the command line writes: ${descr}`);
     const size = Number(descr.slice(2));
     const data = [];
     for (let at = start; at < bytes.length; at += size) data.push(readers[descr](bytes, at));

@@ -2,8 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { init } from "libattn";
 import { init as initNative } from "libattn/native";
+import { npyFile } from "../../tests/cli/npy.mjs";
 import { exactAttention as exactReference } from "../../tests/exact/exact.mjs";
 
+export { halfValue as decodeF16 } from "../../tests/cli/npy.mjs";
 export { largestError } from "../../tests/exact/exact.mjs";
 
 /** Those that this engine can run: Node 20 has relaxed SIMD behind a flag only. */
@@ -145,26 +147,7 @@ export function swapHeadsAndRows(array, batch, heads, rows, columns) {
     return swapped;
 }
 
-/** A .npy file, version 1.0. `data`: any typed array that `descr` describes, in the file's order. */
-export function npyBytes(shape, data, { descr = "<f4", fortran = false } = {}) {
-    const order = fortran ? "True" : "False";
-    const tuple = `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
-    const dictionary = `{'descr': '${descr}', 'fortran_order': ${order}, 'shape': ${tuple}, }`;
-    const header = `${dictionary.padEnd(Math.ceil((dictionary.length + 11) / 64) * 64 - 11)}\n`;
-    const length = Buffer.alloc(2);
-    length.writeUInt16LE(header.length);
-    const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    return Buffer.concat([
-        Buffer.from("\x93NUMPY\x01\x00", "latin1"),
-        length,
-        Buffer.from(header),
-        body,
-    ]);
-}
-
-/** What the finite bits of an IEEE 754 binary16 are. */
-export function decodeF16(bits) {
-    const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
-    const size = exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24;
-    return bits & 0x8000 ? -size : size;
+/** A .npy file. `data`: any typed array that `descr` describes, in the file's order. */
+export function npyBytes(shape, data, options) {
+    return npyFile(shape, Buffer.from(data.buffer, data.byteOffset, data.byteLength), options);
 }

@@ -7,7 +7,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { headOf, record } from "../../report/record.mjs";
-import { npyBytes, readNpy } from "./npy.mjs";
+import { npyFile } from "../../../tests/cli/npy.mjs";
+import { readNpy } from "./npy.mjs";
 import { dataFile, inRoot } from "./paths.mjs";
 import { Contender } from "./process.mjs";
 import { summarize } from "./statistics.mjs";
@@ -49,7 +50,7 @@ function gate(name, shape, low) {
     const count = shape.reduce((product, size) => product * size);
     const numbers = Float32Array.from({ length: count }, (_, i) => low + ((i * 0.618034) % 1));
     mkdirSync(inRoot("data"), { recursive: true });
-    writeFileSync(file, npyBytes(shape, Buffer.from(numbers.buffer)));
+    writeFileSync(file, npyFile(shape, Buffer.from(numbers.buffer)));
     return file;
 }
 
@@ -91,7 +92,7 @@ function writeNormals(n, d) {
     mkdirSync(inRoot("data"), { recursive: true });
     for (const name of arrays) {
         const numbers = Float32Array.from({ length: 8 * n * d }, normal);
-        writeFileSync(fileOf(name), npyBytes([8, n, d], Buffer.from(numbers.buffer)));
+        writeFileSync(fileOf(name), npyFile([8, n, d], Buffer.from(numbers.buffer)));
     }
 }
 

@@ -6,7 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeInputs } from "../measure/inputs.mjs";
-import { npyBytes, readNpy } from "../measure/npy.mjs";
+import { npyFile } from "../../../tests/cli/npy.mjs";
+import { readNpy } from "../measure/npy.mjs";
 import { dataFile } from "../measure/paths.mjs";
 
 const root = join(import.meta.dirname, "../../..");
@@ -32,7 +33,7 @@ const question = "31 90 44 17 120 58 63 135 20 99";
 /** The first so many floats of an array of the peers' as a .npy file. */
 function writeArray(path, name, shape) {
     const size = 4 * shape.reduce((a, b) => a * b);
-    writeFileSync(path, npyBytes(shape, readFileSync(dataFile(name)).subarray(0, size)));
+    writeFileSync(path, npyFile(shape, readFileSync(dataFile(name)).subarray(0, size)));
 }
 
 /** The weight that softmax has on the pairs of a layout, a row. */
