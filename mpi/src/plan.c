@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "agree.h"
+#include "states.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,13 +74,16 @@ static attn_status_t compare(MPI_Comm comm, const request_t *r, attn_error_t *er
 
 /* ---- what is not split -------------------------------------------------------------------------- */
 
+static int has_states(const char *backend) { return strcmp(backend, "linear") == 0; }
+
 static attn_status_t check_request(const request_t *r, attn_error_t *error) {
-    if (strcmp(r->backend, "softmax") != 0)
+    if (strcmp(r->backend, "softmax") != 0 && !has_states(r->backend))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "mpi: backend '%.60s' is not split over ranks, softmax is", r->backend);
+                         "mpi: backend '%.60s' is not split over ranks, softmax and linear are",
+                         r->backend);
     if (r->problem.backward)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "mpi: gradients are not split over ranks");
-    if (r->problem.own_inputs)
+    if (r->problem.own_inputs && !has_states(r->backend))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "mpi: the backend's own inputs (0x%x) are not split over ranks",
                          r->problem.own_inputs);
@@ -89,7 +93,8 @@ static attn_status_t check_request(const request_t *r, attn_error_t *error) {
     if (r->options.way < ATTN_MPI_WAY_AUTO || r->options.way > ATTN_MPI_WAY_TREE)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "mpi: way is %d, must be 0, 1 or 2",
                          r->options.way);
-    return ATTN_OK;
+    return has_states(r->backend) ? attn_mpi_states_check(&r->problem, &r->options, error)
+                                  : ATTN_OK;
 }
 
 static attn_status_t read_request(const attn_context_t *context, const char *backend,
@@ -191,6 +196,12 @@ static int64_t most_rows(const attn_mpi_plan_t *plan) {
 
 static void lay_out(attn_mpi_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *p = &plan->whole;
+    if (plan->states) {
+        attn_mpi_states_lay_out(plan, arena);
+        plan->row = plan->states->row;
+        plan->lengths = attn_arena_take(arena, p->batch, sizeof(int64_t));
+        return;
+    }
     const int is_tree = plan->way == ATTN_MPI_WAY_TREE;
     const int64_t heads = p->batch * p->heads, rows = heads * plan->rows;
     const int64_t part_heads = is_tree ? heads : p->heads / p->kv_heads;
@@ -217,10 +228,11 @@ static attn_status_t take_memory(attn_mpi_plan_t *plan, attn_error_t *error) {
     attn_arena_t arena = {.base = NULL};
     uint64_t workspace = 0;
     lay_out(plan, &arena);
-    const attn_status_t status = attn_mpi_measure(plan, &workspace, error);
+    if (plan->states) workspace = attn_mpi_states_workspace(plan);
+    const attn_status_t status = plan->states ? ATTN_OK : attn_mpi_measure(plan, &workspace, error);
     if (status != ATTN_OK) return status;
     if (!arena.overflow) plan->memory = attn_host_allocate(NULL, (size_t)arena.used);
-    if (plan->memory) plan->workspace = attn_host_allocate(NULL, (size_t)workspace);
+    if (plan->memory) plan->workspace = attn_host_allocate(NULL, (size_t)workspace + 1);
     if (!plan->memory || !plan->workspace)
         return attn_fail(error, ATTN_ERROR_MEMORY,
                          "mpi: no memory for a plan: %.0f MB for blocks of keys and results, %.0f "
@@ -237,13 +249,16 @@ static attn_status_t prepare(attn_mpi_plan_t *plan, const attn_context_t *contex
     plan->context = context;
     plan->whole = r->problem;
     attn_status_t status = copy_texts(plan, r, error);
-    if (status == ATTN_OK) status = choose_way(plan, &r->options, error);
+    if (status == ATTN_OK && !has_states(r->backend)) status = choose_way(plan, &r->options, error);
     if (status != ATTN_OK) return status;
+    if (has_states(r->backend))
+        plan->layout = ATTN_MPI_LAYOUT_CONTIGUOUS, plan->way = ATTN_MPI_WAY_STATES;
     attn_mpi_query_rows(plan, plan->rank, &plan->query_rows);
     attn_mpi_key_rows(plan, plan->rank, &plan->key_rows);
     plan->rows = plan->way == ATTN_MPI_WAY_TREE ? plan->whole.queries : plan->query_rows.total;
     if (plan->way == ATTN_MPI_WAY_RING) attn_mpi_plan_hops(plan);
-    return take_memory(plan, error);
+    if (plan->way == ATTN_MPI_WAY_STATES) status = attn_mpi_states_prepare(plan, error);
+    return status == ATTN_OK ? take_memory(plan, error) : status;
 }
 
 /* ---- the calls ------------------------------------------------------------------------------------ */
@@ -299,6 +314,7 @@ attn_status_t attn_mpi_plan_create(const attn_context_t *context, MPI_Comm comm,
 void attn_mpi_plan_destroy(attn_mpi_plan_t *plan) {
     if (!plan) return;
     MPI_Comm_free(&plan->comm);
+    attn_mpi_states_destroy(plan);
     attn_host_release(NULL, plan->workspace);
     attn_host_release(NULL, plan->memory);
     free(plan->params);

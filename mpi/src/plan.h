@@ -47,6 +47,8 @@ struct attn_mpi_plan {
     char *workspace;
     uint64_t workspace_size;
 
+    struct attn_mpi_states *states; /* of linear attention; NULL: softmax */
+
     int first_hop, hops; /* of the ring: whose keys come by is rank - first_hop - i */
     int has_run;
     attn_mpi_times_t times;

@@ -2,6 +2,9 @@
 #include "plan.h"
 
 #include "agree.h"
+#include "states.h"
+
+#include "attn/ext/inputs.h"
 
 #include <string.h>
 
@@ -66,6 +69,25 @@ static void count_own_keys(const attn_mpi_plan_t *plan, const attn_io_t *io) {
     }
 }
 
+/* A rank without keys has no rows of gates either: what stands for them is the same for all. */
+typedef struct gates {
+    attn_tensor_t none;
+    const attn_tensor_t *own[ATTN_MOST_OWN_ARRAYS];
+} gates_t;
+
+static void stand_in_gates(const attn_mpi_plan_t *plan, attn_io_t *io, gates_t *gates) {
+    *gates = (gates_t){.none = nothing(ATTN_F32, 1, 1, 1, 1)};
+    gates->none.data = plan->states->zeros;
+    for (uint32_t i = 0; i < ATTN_MOST_OWN_ARRAYS; i++) gates->own[i] = attn_own_array(io, i);
+    for (int gate = DECAY; gate <= BETA; gate++) {
+        const uint32_t index = plan->states->index[gate];
+        if (plan->whole.own_inputs >> index & 1 && !gates->own[index])
+            gates->own[index] = &gates->none;
+    }
+    io->own = gates->own;
+    io->own_count = ATTN_MOST_OWN_ARRAYS;
+}
+
 /* Its arrays of queries and keys, and that they do not overlap. */
 static attn_status_t check_rows(const attn_mpi_plan_t *plan, const attn_io_t *io,
                                 attn_error_t *error) {
@@ -73,6 +95,7 @@ static attn_status_t check_rows(const attn_mpi_plan_t *plan, const attn_io_t *io
     attn_problem_t problem = plan->whole;
     attn_io_t checked = *io;
     attn_status_t status = ATTN_OK;
+    gates_t gates;
     problem.queries = attn_max(q, 1);
     problem.keys = attn_max(k, 1);
     problem.inputs = 0;
@@ -82,6 +105,7 @@ static attn_status_t check_rows(const attn_mpi_plan_t *plan, const attn_io_t *io
         problem.inputs = ATTN_INPUT_KV_LENGTHS;
         checked.kv_lengths = attn_tensor_lengths(plan->lengths, problem.batch);
     }
+    if (plan->states && !k) stand_in_gates(plan, &checked, &gates);
     if (!q) status = stand_in_queries(plan, &checked, error);
     if (status == ATTN_OK && !k) status = stand_in_keys(plan, &checked, error);
     return status == ATTN_OK ? check_with(plan, &problem, &checked, error) : status;
@@ -119,6 +143,29 @@ static attn_status_t check_rules(const attn_mpi_plan_t *plan, const attn_io_t *i
     return check_with(plan, &p, &checked, error);
 }
 
+/* Of linear there are no other rules. */
+static attn_status_t check_lengths(const attn_mpi_plan_t *plan, const attn_io_t *io,
+                                   attn_error_t *error) {
+    const attn_tensor_t *lengths = &io->kv_lengths;
+    const int64_t *shape = lengths->shape, most = plan->whole.keys;
+    if (!(plan->whole.inputs & ATTN_INPUT_KV_LENGTHS) && !lengths->data) return ATTN_OK;
+    if (!(plan->whole.inputs & ATTN_INPUT_KV_LENGTHS) || !lengths->data)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "kv_lengths: %s",
+                         lengths->data ? "the problem does not name them" : "no data");
+    if (lengths->dtype != ATTN_I64 || (uintptr_t)lengths->data % sizeof(int64_t))
+        return attn_fail(error, ATTN_ERROR_DTYPE, "kv_lengths: must be aligned i64");
+    if (shape[0] != plan->whole.batch || shape[1] * shape[2] * shape[3] != 1)
+        return attn_fail(error, ATTN_ERROR_SHAPE, "kv_lengths: must be one for each batch");
+    for (int64_t b = 0; b < shape[0]; b++) {
+        const int64_t length = ((const int64_t *)lengths->data)[b * lengths->stride[0]];
+        if (length < 0 || length > most)
+            return attn_fail(error, ATTN_ERROR_RANGE,
+                             "kv_lengths: sequence %lld has %lld keys, must be 0 to %lld",
+                             (long long)b, (long long)length, (long long)most);
+    }
+    return ATTN_OK;
+}
+
 /* The rules first: with lengths that are right, rows can be counted. */
 static attn_status_t check(const attn_mpi_plan_t *plan, const attn_io_t *given, attn_io_t *io,
                            attn_error_t *error) {
@@ -131,7 +178,8 @@ static attn_status_t check(const attn_mpi_plan_t *plan, const attn_io_t *given, 
     if (io->scores.data)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "mpi: scores have a column for every key: not over ranks");
-    const attn_status_t status = check_rules(plan, io, error);
+    const attn_status_t status =
+        plan->states ? check_lengths(plan, io, error) : check_rules(plan, io, error);
     return status == ATTN_OK ? check_rows(plan, io, error) : status;
 }
 
@@ -148,9 +196,11 @@ static int64_t hash_of(const attn_tensor_t *tensor, int axis) {
 
 static attn_status_t compare(const attn_mpi_plan_t *plan, const attn_io_t *io,
                              attn_error_t *error) {
-    const fact_t facts[] = {{"kv_lengths", hash_of(&io->kv_lengths, 0), 1},
-                            {"sinks", hash_of(&io->sinks, 1), 1},
-                            {"slopes", hash_of(&io->slopes, 1), 1}};
+    const fact_t facts[] = {
+        {"kv_lengths", hash_of(&io->kv_lengths, 0), 1},
+        {"sinks", hash_of(&io->sinks, 1), 1},
+        {"slopes", hash_of(&io->slopes, 1), 1},
+        {"which states they ask for", plan->states ? attn_mpi_states_wanted(plan, io) : 0, 1}};
     return attn_mpi_same(plan->comm, facts, (int)(sizeof facts / sizeof *facts), error);
 }
 
@@ -158,6 +208,10 @@ static attn_status_t compare(const attn_mpi_plan_t *plan, const attn_io_t *io,
 
 static void solve(mpi_run_t *run) {
     attn_mpi_plan_t *plan = run->plan;
+    if (plan->states) {
+        attn_mpi_states_run(run);
+        return;
+    }
     attn_mpi_begin(run);
     if (plan->way == ATTN_MPI_WAY_TREE) {
         run->queries = (attn_mpi_rows_t){.count = {plan->rows}, .total = plan->rows};

@@ -1,111 +1,6 @@
 #include "ranks.h"
 
-#include "support/combined.h"
-#include "support/compare.h"
-#include "support/fixture.h"
-
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* ---- arrays ---------------------------------------------------------------------------------- */
-
-/* Rows of an array of the whole, those of two ranges; an array without rows is absent. */
-static typed_t take_rows(const typed_t *whole, layout_t layout, const attn_mpi_rows_t *rows) {
-    const attn_tensor_t *from = &whole->tensor;
-    typed_t taken = {0};
-    if (!from->data || !rows->total) return taken;
-    taken = typed_create(from->dtype, layout,
-                         (int64_t[]){from->shape[0], from->shape[1], rows->total, from->shape[3]});
-    for (int64_t b = 0; b < from->shape[0]; b++)
-        for (int64_t h = 0; h < from->shape[1]; h++)
-            for (int64_t i = 0; i < rows->total; i++) {
-                const int64_t of =
-                    i < rows->count[0] ? rows->first[0] + i : rows->first[1] + i - rows->count[0];
-                for (int64_t c = 0; c < from->shape[3]; c++)
-                    typed_set(&taken, b, h, i, c, typed_get(from, b, h, of, c));
-            }
-    typed_seal(&taken);
-    return taken;
-}
-
-/* A mask or a bias with one row for all stays whole. */
-static typed_t take_pairs(const typed_t *whole, layout_t layout, const attn_mpi_rows_t *rows) {
-    static const attn_mpi_rows_t one = {.count = {1}, .total = 1};
-    return take_rows(whole, layout, whole->tensor.shape[2] == 1 ? &one : rows);
-}
-
-shard_t shard_create(trial_t *trial, attn_mpi_plan_t *plan) {
-    const attn_problem_t *p = &trial->problem;
-    const layout_t layout = (layout_t)((trial->look.layout + ranks_rank()) % LAYOUT_COUNT);
-    shard_t s = {.trial = trial, .plan = plan};
-    attn_mpi_query_rows(plan, ranks_rank(), &s.queries);
-    attn_mpi_key_rows(plan, ranks_rank(), &s.keys);
-    s.query = take_rows(&trial->query, layout, &s.queries);
-    s.key = take_rows(&trial->key, layout, &s.keys);
-    s.value = take_rows(&trial->value, layout, &s.keys);
-    s.key_scales = take_rows(&trial->key_scales, layout, &s.keys);
-    s.value_scales = take_rows(&trial->value_scales, layout, &s.keys);
-    s.mask = take_pairs(&trial->mask, layout, &s.queries);
-    s.bias = take_pairs(&trial->bias, layout, &s.queries);
-    if (s.queries.total) {
-        s.out = typed_create(p->dtype, layout,
-                             (int64_t[]){p->batch, p->heads, s.queries.total, p->value_dim});
-        s.lse = typed_create(ATTN_F32, layout, (int64_t[]){p->batch, p->heads, s.queries.total, 1});
-    }
-    s.io = trial->io;
-    s.io.query = s.query.tensor, s.io.key = s.key.tensor, s.io.value = s.value.tensor;
-    s.io.key_scales = s.key_scales.tensor, s.io.value_scales = s.value_scales.tensor;
-    s.io.mask = s.mask.tensor, s.io.bias = s.bias.tensor;
-    s.io.out = s.out.tensor;
-    s.io.lse = trial->look.lse ? s.lse.tensor : (attn_tensor_t){.data = NULL};
-    return s;
-}
-
-void shard_destroy(shard_t *shard) {
-    typed_t *const all[] = {&shard->query,      &shard->key,          &shard->value,
-                            &shard->key_scales, &shard->value_scales, &shard->mask,
-                            &shard->bias,       &shard->out,          &shard->lse};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i]->block) typed_destroy(all[i]);
-}
-
-static void check_array(const typed_t *array, const char *name) {
-    if (array->block) typed_check(array, name);
-}
-
-void shard_run(shard_t *shard) {
-    attn_error_t error = {0};
-    if (shard->out.block) typed_reset(&shard->out);
-    if (shard->lse.block) typed_reset(&shard->lse);
-    if (attn_mpi_run(shard->plan, &shard->io, &error)) test_fail("attn_mpi_run: %s", error.message);
-    check_array(&shard->out, "out");
-    if (shard->io.lse.data) check_array(&shard->lse, "lse");
-    check_array(&shard->query, "query");
-    check_array(&shard->key, "key");
-    check_array(&shard->value, "value");
-    check_array(&shard->mask, "mask");
-    check_array(&shard->bias, "bias");
-}
-
-void shard_compare(const shard_t *shard) {
-    const attn_problem_t *p = &shard->trial->problem;
-    exact_t exact = exact_create(p);
-    for (int64_t b = 0; b < p->batch; b++)
-        for (int64_t h = 0; h < p->heads; h++)
-            for (int64_t i = 0; i < shard->queries.total; i++) {
-                const int64_t of = i < shard->queries.count[0]
-                                       ? shard->queries.first[0] + i
-                                       : shard->queries.first[1] + i - shard->queries.count[0];
-                const int64_t at[4] = {b, h, of, 0};
-                exact_row(&exact, p, &shard->trial->io, &EXACT_F32, b, h, of);
-                combined_compare_row(&exact, p, &shard->trial->io, at, &shard->io.out,
-                                     &shard->io.lse, i, 2 * ranks_size() + 1);
-            }
-    exact_destroy(&exact);
-}
-
-/* ---- ranks ----------------------------------------------------------------------------------- */
 
 int ranks_rank(void) {
     int rank;
@@ -119,18 +14,6 @@ int ranks_size(void) {
     return size;
 }
 
-attn_mpi_plan_t *ranks_plan(const attn_context_t *context, const attn_problem_t *problem,
-                            int32_t layout, int32_t way) {
-    const attn_mpi_options_t options = {
-        .struct_size = sizeof options, .layout = layout, .way = way};
-    attn_mpi_plan_t *plan = NULL;
-    attn_error_t error = {0};
-    if (attn_mpi_plan_create(context, MPI_COMM_WORLD, "softmax", problem, NULL, 0, &options, &plan,
-                             &error))
-        test_fail("attn_mpi_plan_create: %s", error.message);
-    return plan;
-}
-
 /* One test at a time: cmocka would go on behind one that failed, alone. */
 int ranks_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count) {
     int provided;
@@ -139,7 +22,6 @@ int ranks_main(int argc, char **argv, const struct CMUnitTest *tests, size_t cou
         MPI_Finalize();
         return TEST_SKIPPED;
     }
-    trial_next_subject(); /* softmax */
     for (size_t i = 0; i < count; i++) {
         const struct CMUnitTest one[] = {tests[i]};
         if (cmocka_run_group_tests(one, NULL, NULL)) {

@@ -1,5 +1,5 @@
 /* What ranks bring that does not go together: the same line on every rank, nothing written, and no rank left waiting. */
-#include "ranks.h"
+#include "shard.h"
 
 #include "support/fixture.h"
 
@@ -40,7 +40,7 @@ static void a_parameter(call_t *c) {
 static void no_queries(call_t *c) { c->problem.queries = 0; }
 static void unknown_layout(call_t *c) { c->options.layout = 3; }
 static void unknown_way(call_t *c) { c->options.way = -1; }
-static void linear(call_t *c) { c->backend = "linear"; }
+static void sparse(call_t *c) { c->backend = "sparse"; }
 static void gradients(call_t *c) { c->problem.backward = 1; }
 static void unknown_parameter(call_t *c) {
     c->params[c->param_count++] = (attn_param_t){"blok", "3"};
@@ -69,7 +69,7 @@ static const struct {
     {no_queries, 1, ATTN_ERROR_SHAPE, "rank |queries"},
     {unknown_layout, 1, ATTN_ERROR_ARGUMENT, "rank |layout is 3"},
     {unknown_way, 0, ATTN_ERROR_ARGUMENT, "rank 0|way is -1"},
-    {linear, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|linear|not split"},
+    {sparse, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|sparse|not split"},
     {gradients, 1, ATTN_ERROR_UNSUPPORTED, "rank |gradients"},
     {unknown_parameter, 0, ATTN_ERROR_NOT_FOUND, "rank 0|blok"},
     {nameless_parameter, 1, ATTN_ERROR_ARGUMENT, "rank |parameter 0"},
@@ -150,7 +150,7 @@ static void runs_that_differ(void **state) {
     const look_t look = {.lse = 1};
     (void)state;
     problem.inputs = ATTN_INPUT_SINKS | ATTN_INPUT_KV_LENGTHS | ATTN_INPUT_MASK;
-    trial_t trial = trial_create(&problem, &look);
+    trial_t trial = shard_trial(&problem, &look);
     typed_set(&trial.lengths, 0, 0, 0, 0, 44);
     attn_mpi_plan_t *plan = ranks_plan(context, &problem, 0, ATTN_MPI_WAY_RING);
     shard_t shard = shard_create(&trial, plan);

@@ -1,5 +1,5 @@
 /* Softmax over ranks: every rule, element type and way, against exact attention of the whole sequence. */
-#include "ranks.h"
+#include "shard.h"
 
 #include "support/fixture.h"
 
@@ -39,7 +39,7 @@ static int is_rowwise(const trial_t *trial) {
 static void check(const attn_context_t *context, const attn_problem_t *problem, uint64_t number,
                   int32_t layout, int32_t way) {
     const look_t look = look_of(number);
-    trial_t trial = trial_create(problem, &look);
+    trial_t trial = shard_trial(problem, &look);
     trial_label(&trial, "on ranks");
     if (way != ATTN_MPI_WAY_TREE || !is_rowwise(&trial)) {
         attn_mpi_plan_t *plan = ranks_plan(context, problem, layout, way);
@@ -81,7 +81,7 @@ static void runs_repeat_their_bits(void **state) {
         attn_problem_t problem = fixture_problem(1, 4, 70, 333, 16, 16);
         const look_t look = {.lse = 1};
         problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT, problem.kv_heads = 2;
-        trial_t trial = trial_create(&problem, &look);
+        trial_t trial = shard_trial(&problem, &look);
         attn_mpi_plan_t *plans[2] = {ranks_plan(one, &problem, 0, way),
                                      ranks_plan(three, &problem, 0, way)};
         shard_t shards[2] = {shard_create(&trial, plans[0]), shard_create(&trial, plans[1])};
@@ -157,7 +157,7 @@ static void windows_shorten_the_ring(void **state) {
     for (int sides = 1; sides <= 2; sides++) {
         problem.window_left = 10;
         problem.window_right = sides == 2 ? 10 : 0;
-        trial_t trial = trial_create(&problem, &look);
+        trial_t trial = shard_trial(&problem, &look);
         attn_mpi_plan_t *plan =
             ranks_plan(context, &problem, ATTN_MPI_LAYOUT_CONTIGUOUS, ATTN_MPI_WAY_RING);
         assert_false(attn_mpi_plan_times(plan, &times));

@@ -10,7 +10,8 @@
  *
  * Each rank has rows of Q, K and V and gets the same rows of the result. Keys and values go round in a ring while the
  * ranks compute with those that they have, or, where queries are few, all ranks answer all queries with their own keys
- * and the answers are combined in a tree. Partial results are f32, with lse in f64.
+ * and the answers are combined in a tree. Partial results are f32, with lse in f64. Linear attention sends states, in f32:
+ * causal in a chain, head by head, by every rule; else their sum.
  *
  * The same bits come out of every run with as many ranks, the same tier and the same arrays. With another number of
  * ranks sums are in another order.
@@ -49,7 +50,9 @@ enum attn_mpi_layout_code {
 enum attn_mpi_way_code {
     ATTN_MPI_WAY_AUTO = 0,
     ATTN_MPI_WAY_RING = 1, /**< keys and values */
-    ATTN_MPI_WAY_TREE = 2  /**< queries and partial results: less, where queries are few */
+    ATTN_MPI_WAY_TREE = 2, /**< queries and partial results: less, where queries are few */
+    ATTN_MPI_WAY_STATES =
+        3 /**< states of linear attention; not to be asked for: it has no other way */
 };
 
 /** All optional: zero means the default. The same on every rank. */
@@ -85,7 +88,8 @@ typedef struct attn_mpi_times {
  *
  * Errors, beside those of attn_plan_create():
  * - ATTN_ERROR_ARGUMENT: ranks differ, in what the message says; MPI is not there; an option is none.
- * - ATTN_ERROR_UNSUPPORTED: a backend, an input or an output that is not split over ranks.
+ * - ATTN_ERROR_UNSUPPORTED: a backend, an input or an output that is not split over ranks. Causal linear has as many
+ *   queries as keys, and no lengths with bottom-right alignment.
  */
 ATTN_API attn_status_t attn_mpi_plan_create(const attn_context_t *context, MPI_Comm comm,
                                             const char *backend, const attn_problem_t *problem,
@@ -115,13 +119,15 @@ ATTN_API int32_t attn_mpi_plan_options(const attn_mpi_plan_t *plan, attn_mpi_opt
  *     mask, bias (B|1, H|1, q|1, m): rows of its queries, columns of all keys; with ATTN_MPI_WAY_TREE
  *         (B|1, H|1, 1, m), on every rank
  *     kv_lengths, sinks, slopes: whole, the same on every rank
+ *     linear: decay and beta (B|1, Hkv|1, k|1, ...); state and state_z whole on every rank, of which the first rank's count;
+ *         state_out and state_z_out on every rank or on none
  *
  * A rank without queries brings neither query nor out, and one without keys neither key nor value. The workspace is the
  * plan's: io->workspace is ignored. Every array is checked first; when one is wrong on any rank nothing is written on any.
  * Collective.
  *
  * Errors, beside those of attn_run():
- * - ATTN_ERROR_ARGUMENT: lengths, sinks or slopes differ.
+ * - ATTN_ERROR_ARGUMENT: lengths, sinks, slopes or the states that are asked for differ.
  * - ATTN_ERROR_UNSUPPORTED: io->scores, which have a column for every key.
  */
 ATTN_API attn_status_t attn_mpi_run(attn_mpi_plan_t *plan, const attn_io_t *io,

@@ -1,0 +1,165 @@
+/* Linear attention over ranks: every rule, with and without a normaliser, against the oracle of the whole sequence. */
+#include "ranks.h"
+
+#include "linear/trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- arrays ------------------------------------------------------------------------------------ */
+
+/* What a rank brings: views of the whole, whose rows are contiguous. */
+typedef struct part {
+    attn_mpi_rows_t queries, keys;
+    attn_tensor_t own[OWN];
+    const attn_tensor_t *tensors[OWN];
+    attn_io_t io;
+} part_t;
+
+static attn_tensor_t rows_of(const attn_tensor_t *tensor, const attn_mpi_rows_t *rows) {
+    return rows->total ? trial_rows(tensor, rows->first[0], rows->total)
+                       : (attn_tensor_t){.data = NULL};
+}
+
+static void make_part(part_t *part, trial_t *trial, const attn_mpi_plan_t *plan) {
+    attn_mpi_query_rows(plan, ranks_rank(), &part->queries);
+    attn_mpi_key_rows(plan, ranks_rank(), &part->keys);
+    part->io = trial->io;
+    part->io.query = rows_of(&trial->query.tensor, &part->queries);
+    part->io.key = rows_of(&trial->key.tensor, &part->keys);
+    part->io.value = rows_of(&trial->value.tensor, &part->keys);
+    part->io.out = rows_of(&trial->out.tensor, &part->queries);
+    for (int a = 0; a < OWN; a++) {
+        part->tensors[a] = trial->tensors[a];
+        if (!trial->tensors[a] || a > BETA) continue;
+        part->own[a] = rows_of(trial->tensors[a], &part->keys);
+        part->tensors[a] = &part->own[a];
+    }
+    part->io.own = part->tensors;
+}
+
+/* Every rank's rows of the result become those of all ranks. */
+static void gather(trial_t *trial, const attn_mpi_plan_t *plan) {
+    const attn_tensor_t *out = &trial->out.tensor;
+    attn_mpi_rows_t rows;
+    for (int rank = 0; rank < ranks_size(); rank++) {
+        attn_mpi_query_rows(plan, rank, &rows);
+        for (int64_t b = 0; b < out->shape[0]; b++)
+            for (int64_t h = 0; h < out->shape[1]; h++)
+                for (int64_t i = rows.first[0]; i < rows.first[0] + rows.total; i++)
+                    for (int64_t c = 0; c < out->shape[3]; c++) {
+                        double x = typed_get(out, b, h, i, c);
+                        MPI_Bcast(&x, 1, MPI_DOUBLE, rank, MPI_COMM_WORLD);
+                        typed_set(&trial->out, b, h, i, c, x);
+                    }
+    }
+}
+
+/* ---- results ----------------------------------------------------------------------------------- */
+
+static attn_mpi_plan_t *plan_of(const trial_t *trial) {
+    char settings[160], words[160];
+    attn_param_t params[8];
+    uint32_t count = 0;
+    attn_mpi_plan_t *plan = NULL;
+    attn_error_t error = {0};
+    snprintf(words, sizeof words, "%s", trial_settings(trial, settings));
+    for (char *word = strtok(words, ","); word; word = strtok(NULL, ",")) {
+        char *value = strchr(word, '=');
+        *value++ = 0;
+        params[count++] = (attn_param_t){word, value};
+    }
+    if (attn_mpi_plan_create(trial->context, MPI_COMM_WORLD, "linear", &trial->problem, params,
+                             count, NULL, &plan, &error))
+        test_fail("attn_mpi_plan_create: %s", error.message);
+    return plan;
+}
+
+static void check(trial_t *trial) {
+    part_t part;
+    attn_error_t error = {0};
+    trial_make(trial);
+    trial_label(trial);
+    attn_mpi_plan_t *plan = plan_of(trial);
+    make_part(&part, trial, plan);
+    if (attn_mpi_run(plan, &part.io, &error)) test_fail("attn_mpi_run: %s", error.message);
+    gather(trial, plan);
+    trial_compare(trial);
+    attn_mpi_plan_destroy(plan);
+    trial_drop(trial);
+}
+
+/** All rules of causal attention: each rank goes on where the one before it ended. */
+static void states_are_passed_on(void **state) {
+    attn_context_t *context = fixture_context(1);
+    (void)state;
+    for (int rule = 0; rule < RULES_COUNT; rule++)
+        for (int map = 0; map < MAPS_COUNT; map++)
+            for (int variant = 0; variant < 4; variant++) {
+                attn_problem_t problem =
+                    fixture_problem(2, 4, variant == 3 ? 2 : 41, 0, 5, variant == 1 ? 1 : 7);
+                problem.keys = problem.queries;
+                problem.kv_heads = variant % 2 ? 2 : 4;
+                problem.causal = variant ? ATTN_CAUSAL_TOP_LEFT : ATTN_CAUSAL_BOTTOM_RIGHT;
+                if (variant == 2) problem.inputs = ATTN_INPUT_KV_LENGTHS;
+                const int normalise = !is_delta(rule) && variant != 1;
+                if (normalise && map == 1)
+                    continue; /* lin's sums cancel: a normaliser of nothing */
+                trial_t trial = trial_of(context, &problem, map, rule, normalise);
+                trial.with_state = variant % 2;
+                if (variant == 1 && is_gated(rule)) trial.decay_by = DECAY_RETNET;
+                if (variant == 2 && is_gated(rule)) trial.decay_by = DECAY_BY_HEAD;
+                if (is_wide(map) && trial.decay_by == DECAY_BY_COLUMN)
+                    trial.decay_by = DECAY_BY_HEAD;
+                if (test_takes_case()) check(&trial);
+            }
+    attn_context_destroy(context);
+}
+
+/** Every query with the sum of all ranks' states. */
+static void states_are_added(void **state) {
+    static const int64_t sizes[][2] = {{41, 41}, {3, 50}, {50, 3}, {1, 1}};
+    attn_context_t *context = fixture_context(1);
+    (void)state;
+    for (int map = 0; map < MAPS_COUNT; map++)
+        for (size_t i = 0; i < TEST_COUNT(sizes); i++) {
+            attn_problem_t problem = fixture_problem(2, 4, sizes[i][0], sizes[i][1], 5, 7);
+            problem.kv_heads = i % 2 ? 2 : 4;
+            if (i == 1) problem.inputs = ATTN_INPUT_KV_LENGTHS;
+            trial_t trial = trial_of(context, &problem, map, 0, map != 1);
+            trial.with_state = i == 2;
+            if (test_takes_case()) check(&trial);
+        }
+    attn_context_destroy(context);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------------ */
+
+static void refuse(const attn_context_t *context, const attn_problem_t *problem, int32_t layout,
+                   attn_status_t expected, const char *words) {
+    const attn_mpi_options_t options = {.struct_size = sizeof options, .layout = layout};
+    attn_mpi_plan_t *plan = NULL;
+    attn_error_t error = {0};
+    fixture_expect(attn_mpi_plan_create(context, MPI_COMM_WORLD, "linear", problem, NULL, 0,
+                                        &options, &plan, &error),
+                   &error, expected, words);
+    assert_null(plan);
+}
+
+static void other_problems_are_refused(void **state) {
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 40, 40, 4, 4);
+    (void)state;
+    refuse(context, &problem, ATTN_MPI_LAYOUT_ZIGZAG, ATTN_ERROR_UNSUPPORTED, "rank 0|contiguous");
+    problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT, problem.keys = 50;
+    refuse(context, &problem, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|as many queries as keys");
+    problem.keys = 40, problem.inputs = ATTN_INPUT_KV_LENGTHS;
+    refuse(context, &problem, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|lengths");
+    problem.inputs = ATTN_INPUT_SINKS;
+    refuse(context, &problem, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|sinks");
+    attn_context_destroy(context);
+}
+
+RANKS_MAIN(cmocka_unit_test(states_are_passed_on), cmocka_unit_test(states_are_added),
+           cmocka_unit_test(other_problems_are_refused))

@@ -1,0 +1,36 @@
+/*
+ * Softmax on ranks: what each of them brings of a trial that every rank has whole.
+ */
+#ifndef ATTN_TESTS_SHARD_H
+#define ATTN_TESTS_SHARD_H
+
+#include "ranks.h"
+#include "semantics/trial.h"
+
+/** One rank's. */
+typedef struct shard {
+    trial_t *trial;
+    attn_mpi_plan_t *plan;
+    attn_mpi_rows_t queries, keys;
+    typed_t query, key, value, key_scales, value_scales, mask, bias, out, lse;
+    attn_io_t io;
+} shard_t;
+
+/** trial_create() of softmax. */
+trial_t shard_trial(const attn_problem_t *problem, const look_t *look);
+
+/** Its arrays, of the plan's rows. */
+shard_t shard_create(trial_t *trial, attn_mpi_plan_t *plan);
+void shard_destroy(shard_t *shard);
+
+/** Run, which must succeed. Collective. */
+void shard_run(shard_t *shard);
+
+/** Fail unless this rank's rows are exact attention's. */
+void shard_compare(const shard_t *shard);
+
+/** A plan that must succeed. Collective. */
+attn_mpi_plan_t *ranks_plan(const attn_context_t *context, const attn_problem_t *problem,
+                            int32_t layout, int32_t way);
+
+#endif
