@@ -207,6 +207,51 @@ test("a rank that is killed ends the job", () => {
     });
 });
 
+// ---- linear ----------------------------------------------------------------------------------------
+
+/** The same of linear, with states; they have as many sums as rows of Q and K have columns. */
+function compareLinear(given, args) {
+    withFiles(given, (folder) => {
+        const run = ["linear", ...INPUTS, ...args];
+        const outputs = (i) => ["-o", `o${i}.npy`, "--output", `state_out=s${i}.npy`];
+        succeed(["run", ...run, ...outputs(1)], folder);
+        assertDone(onRanks(RANKS, [...run, ...outputs(2)], folder));
+        for (const name of ["o", "s"]) {
+            const [one, many] = [1, 2].map((i) => read(folder, `${name}${i}.npy`));
+            assert.deepEqual(many.shape, one.shape);
+            const most = Math.max(...one.data.map(Math.abs), 1);
+            one.data.forEach((x, i) =>
+                assert.ok(
+                    Math.abs(x - many.data[i]) <= tolerance(4 * most, square),
+                    `${name}[${i}]`,
+                ),
+            );
+        }
+    });
+}
+
+const square = { H: 4, Hkv: 2, n: 45, m: 45, d: 8, dv: 6 };
+
+test("linear attention by states, with gates by rows and in lists", () => {
+    const given = {
+        ...files(square),
+        "decay.npy": npy(
+            [2, 45, 1],
+            random(90, 4).map((x) => -Math.abs(x)),
+        ),
+        "beta.npy": npy(
+            [2, 45],
+            random(90, 5).map((x) => 0.1 + 0.1 * Math.abs(x)),
+        ),
+    };
+    compareLinear(given, []);
+    compareLinear(given, ["--causal"]);
+    compareLinear(given, ["--causal", "--set", "rule=gated", "--input", "decay=decay.npy"]);
+    const delta = ["--set", "rule=gated_delta", "--set", "feature_map=lin"];
+    const gates = ["--input", "beta=beta.npy", "--input", "decay=-0.1,-0.2"];
+    compareLinear(given, ["--causal", ...delta, ...gates]);
+});
+
 // ---- the example ------------------------------------------------------------------------------------
 
 test("the example of the manual gets what one process gets", () => {

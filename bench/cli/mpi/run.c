@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct over {
     ranks_run_t *run;
@@ -19,7 +20,8 @@ typedef struct over {
     trial_t trial; /* the plan of one process: names of parameters, shapes and lists go by it */
     attn_mpi_plan_t *plan;
     attn_mpi_rows_t query_rows, key_rows;
-    array_t shared[ATTN_ARRAY_OWN], out, lse;
+    array_t arrays[DECLARED_MOST]; /* but Q, K and V; outputs too */
+    const attn_tensor_t *own[ATTN_MOST_OWN_ARRAYS];
     attn_io_t io;
     double seconds;
 } over_t;
@@ -44,10 +46,16 @@ static int open_files(over_t *over) {
     return inputs_pose(inputs, pasts);
 }
 
+/* Outputs that every rank has rows of, and states, which are whole. */
+static int is_written(uint32_t number, const attn_array_info_t *info) {
+    return number == ATTN_ARRAY_OUT || number == ATTN_ARRAY_LSE ||
+           (number >= ATTN_ARRAY_OWN && info->axes[2] == ATTN_AXIS_PLAN);
+}
+
 static int check_outputs(const over_t *over) {
     attn_array_info_t info = {.struct_size = sizeof info};
     for (uint32_t number = 0; attn_backend_array(over->run->backend, number, &info); number++)
-        if (info.role == ATTN_ROLE_OUTPUT && number != ATTN_ARRAY_OUT && number != ATTN_ARRAY_LSE &&
+        if (info.role == ATTN_ROLE_OUTPUT && !is_written(number, &info) &&
             given_value(&over->run->inputs->given, number, &info, NULL))
             return cli_complain(CLI_USAGE, "--mpi has no output '%s'", info.name);
     return CLI_OK;
@@ -119,79 +127,110 @@ static int read_tokens(over_t *over, int which, array_t *array) {
 }
 
 /* A file of which a rank needs some rows: those of its queries or of its keys; one row is everybody's. */
-typedef struct wanted_rows {
+typedef struct rows_wanted {
     uint32_t number;
-    npy_wanted_t wanted;
-    int of_keys;
-} wanted_rows_t;
+    const attn_array_info_t *info;
+    const char *text, *label;
+} rows_wanted_t;
 
-static int read_shared(over_t *over, const wanted_rows_t *w) {
-    attn_array_info_t info = {.struct_size = sizeof info};
-    char label[DECLARED_TEXT];
+static npy_wanted_t wanted_of(const attn_array_info_t *info) {
+    return (npy_wanted_t){.types = info->dtype == ATTN_BOOL ? NPY_BOOL
+                                                            : (uint32_t)(NPY_FLOATS | NPY_BFLOAT16),
+                          .low = 1,
+                          .high = 4,
+                          .ranks = "1 to 4 dimensions"};
+}
+
+static int read_some(over_t *over, const rows_wanted_t *w) {
+    const npy_wanted_t wanted = wanted_of(w->info);
+    const int of_keys = w->info->axes[AXIS_ROWS] == ATTN_AXIS_KEYS;
+    const attn_mpi_rows_t *rows = of_keys ? &over->key_rows : &over->query_rows;
+    const attn_problem_t *problem = &over->run->inputs->problem;
+    const int64_t all = of_keys ? problem->keys : problem->queries;
+    rows_range_t ranges[ROWS_RANGES] = {{0, 1}, {0, 0}};
+    array_t *array = &over->arrays[w->number], whole;
     rows_file_t file;
-    array_t *array = &over->shared[w->number], whole;
-    attn_backend_array(over->run->backend, w->number, &info);
-    const char *text = given_value(&over->run->inputs->given, w->number, &info, label);
-    const int is_int8 = over->run->inputs->problem.kv_dtype == ATTN_I8;
-    if (w->of_keys && (text != NULL) != is_int8)
-        return cli_complain(CLI_USAGE, "%s: goes with K and V of int8, and with them alone",
-                            text ? label : info.name);
-    if (!text) return CLI_OK;
-    int status = rows_open(&file, text, &w->wanted);
-    const attn_mpi_rows_t *rows = w->of_keys ? &over->key_rows : &over->query_rows;
-    const int64_t all =
-        w->of_keys ? over->run->inputs->problem.keys : over->run->inputs->problem.queries;
-    npy_dict_t *dict = &file.dict;
-    if (!status && w->of_keys && dict->rank < 4 && dict->shape[dict->rank - 1] == all)
-        dict->shape[dict->rank++] = 1; /* the last axis may be left out */
+    int status = rows_open(&file, w->text, &wanted);
     if (!status) {
-        rows_range_t ranges[ROWS_RANGES] = {{0, 1}, {0, 0}};
+        npy_dict_t *dict = &file.dict;
+        const int is_one = w->info->axes[AXIS_COLUMNS] == ATTN_AXIS_ONE;
+        if (is_one && dict->rank < 4 && dict->shape[dict->rank - 1] == all)
+            dict->shape[dict->rank++] = 1; /* the last axis may be left out */
         rows_describe(&file, &whole);
         const int64_t found = whole.tensor.shape[AXIS_ROWS];
         if (found != 1) ranges_of(rows, ranges);
         if (found != 1 && found != all)
-            status = cli_complain(CLI_USAGE, "%s: %s has %lld rows, not %lld", label, text,
+            status = cli_complain(CLI_USAGE, "%s: %s has %lld rows, not %lld", w->label, w->text,
                                   (long long)found, (long long)all);
         if (!status) status = rows_read(&file, ranges, array);
     }
     rows_close(&file);
-    if (!status && array->memory && info.dtype == ATTN_F32 && array->tensor.dtype != ATTN_F32)
-        status = array_copy(array, NULL, ATTN_F32, text);
+    if (!status && array->memory && w->info->dtype == ATTN_F32 && array->tensor.dtype != ATTN_F32)
+        status = array_copy(array, NULL, ATTN_F32, w->text);
     return status;
 }
 
+static int has_rows(const attn_array_info_t *info) {
+    return info->axes[AXIS_ROWS] == ATTN_AXIS_KEYS || info->axes[AXIS_ROWS] == ATTN_AXIS_QUERIES;
+}
+
+/* Lists of numbers, and arrays that are whole on every rank. */
+static int read_whole(over_t *over, uint32_t number) {
+    return load_inputs(&over->run->inputs->given, over->trial.plan, number, number + 1,
+                       &over->arrays[number]);
+}
+
+static int is_file(const char *text) {
+    struct stat info;
+    return stat(text, &info) == 0;
+}
+
+static int read_shared(over_t *over, uint32_t number, const attn_array_info_t *info) {
+    char label[DECLARED_TEXT];
+    const char *text = given_value(&over->run->inputs->given, number, info, label);
+    const rows_wanted_t wanted = {number, info, text, label};
+    if (text && has_rows(info) && (is_file(text) || declared_head_axis(info) < 0) &&
+        info->presence != ATTN_PRESENCE_INT8)
+        return read_some(over, &wanted);
+    if (info->presence != ATTN_PRESENCE_INT8) return text ? read_whole(over, number) : CLI_OK;
+    if ((text != NULL) != (over->run->inputs->problem.kv_dtype == ATTN_I8))
+        return cli_complain(CLI_USAGE, "%s: goes with K and V of int8, and with them alone",
+                            text ? label : info->name);
+    return text ? read_some(over, &wanted) : CLI_OK;
+}
+
 static int read_rows(over_t *over) {
-    static const wanted_rows_t others[] = {
-        {ATTN_ARRAY_BIAS, {NPY_FLOATS | NPY_BFLOAT16, 1, 4, "1 (m) to 4 (B, H, n, m)", 0}, 0},
-        {ATTN_ARRAY_MASK, {NPY_BOOL, 1, 4, "1 (m) to 4 (B, H, n, m)", 0}, 0},
-        {ATTN_ARRAY_KEY_SCALES, {NPY_FLOATS, 1, 4, "1 (m) to 4 (B, Hkv, m, 1)", 0}, 1},
-        {ATTN_ARRAY_VALUE_SCALES, {NPY_FLOATS, 1, 4, "1 (m) to 4 (B, Hkv, m, 1)", 0}, 1},
-    };
+    attn_array_info_t info = {.struct_size = sizeof info};
     inputs_t *inputs = over->run->inputs;
     for (int which = 0; which < INPUT_COUNT; which++)
         if (read_tokens(over, which, &inputs->arrays[which])) return CLI_USAGE;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (read_shared(over, &others[i])) return CLI_USAGE;
-    return load_inputs(&inputs->given, over->trial.plan, ATTN_ARRAY_KV_LENGTHS,
-                       ATTN_ARRAY_KEY_SCALES, &over->shared[ATTN_ARRAY_KV_LENGTHS]);
+    for (uint32_t number = INPUT_COUNT; attn_backend_array(over->run->backend, number, &info);
+         number++)
+        if (info.role == ATTN_ROLE_INPUT && read_shared(over, number, &info)) return CLI_USAGE;
+    return CLI_OK;
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------- */
 
-static int wants_lse(const over_t *over) {
-    attn_array_info_t info = {.struct_size = sizeof info};
-    attn_backend_array(over->run->backend, ATTN_ARRAY_LSE, &info);
-    return given_value(&over->run->inputs->given, ATTN_ARRAY_LSE, &info, NULL) != NULL;
+/* A written output of the whole, without data; 0 where it is not asked for. */
+static int describe_output(const over_t *over, uint32_t number, const attn_array_info_t *info,
+                           attn_tensor_t *tensor) {
+    return info->role == ATTN_ROLE_OUTPUT && is_written(number, info) &&
+           given_value(&over->run->inputs->given, number, info, NULL) &&
+           attn_plan_array(over->trial.plan, number, tensor);
 }
 
 static int make_outputs(over_t *over) {
-    const attn_problem_t *p = &over->run->inputs->problem;
-    const int64_t rows = over->query_rows.total;
-    if (!rows) return CLI_OK;
-    const int64_t out[4] = {p->batch, p->heads, rows, p->value_dim};
-    const int64_t lse[4] = {p->batch, p->heads, rows, 1};
-    const int status = array_make(&over->out, p->dtype, out, 4, "the result");
-    return status || !wants_lse(over) ? status : array_make(&over->lse, ATTN_F32, lse, 4, "lse");
+    attn_array_info_t info = {.struct_size = sizeof info};
+    attn_tensor_t tensor;
+    for (uint32_t number = 0; attn_backend_array(over->run->backend, number, &info); number++) {
+        if (!describe_output(over, number, &info, &tensor)) continue;
+        if (number < ATTN_ARRAY_OWN) tensor.shape[AXIS_ROWS] = over->query_rows.total;
+        if (tensor.shape[AXIS_ROWS] &&
+            array_make(&over->arrays[number], tensor.dtype, tensor.shape, 4, info.name))
+            return CLI_USAGE;
+    }
+    return CLI_OK;
 }
 
 static void collect(over_t *over) {
@@ -199,11 +238,15 @@ static void collect(over_t *over) {
     attn_io_init(&over->io);
     for (uint32_t number = 0; number < ATTN_ARRAY_OWN; number++) {
         const array_t *array =
-            number <= ATTN_ARRAY_VALUE ? &inputs->arrays[number] : &over->shared[number];
+            number <= ATTN_ARRAY_VALUE ? &inputs->arrays[number] : &over->arrays[number];
         if (array->memory) *attn_io_array(&over->io, number) = array->tensor;
     }
-    if (over->out.memory) over->io.out = over->out.tensor;
-    if (over->lse.memory) over->io.lse = over->lse.tensor;
+    for (int i = 0; i < ATTN_MOST_OWN_ARRAYS; i++) {
+        const array_t *array = &over->arrays[ATTN_ARRAY_OWN + i];
+        over->own[i] = array->memory ? &array->tensor : NULL;
+    }
+    over->io.own = over->own;
+    over->io.own_count = ATTN_MOST_OWN_ARRAYS;
 }
 
 static void count_nonfinite(over_t *over) {
@@ -231,32 +274,36 @@ static int compute(over_t *over) {
     return CLI_OK;
 }
 
-static write_file_t file_of(const over_t *over, uint32_t number, const array_t *array) {
-    const attn_problem_t *p = &over->run->inputs->problem;
-    attn_array_info_t info = {.struct_size = sizeof info};
-    attn_backend_array(over->run->backend, number, &info);
-    const int64_t columns = number == ATTN_ARRAY_OUT ? p->value_dim : 1;
-    const attn_dtype_t dtype = number == ATTN_ARRAY_OUT ? p->dtype : ATTN_F32;
-    write_file_t file = {.path = given_value(&over->run->inputs->given, number, &info, NULL),
-                         .rows = array->tensor,
-                         .dtype = dtype == ATTN_BF16 ? ATTN_F32 : dtype,
-                         .shape = {p->batch, p->heads, p->queries, columns}};
-    file.rank =
-        declared_rank(&info, file.shape, 4 - inputs_rank(over->run->inputs), &file.left_out);
+/* States are the same on every rank: the first one writes them. */
+static write_file_t file_of(const over_t *over, uint32_t number, const attn_array_info_t *info,
+                            const attn_tensor_t *whole) {
+    const attn_dtype_t dtype = whole->dtype == ATTN_BF16 ? ATTN_F32 : whole->dtype;
+    write_file_t file = {.path = given_value(&over->run->inputs->given, number, info, NULL),
+                         .rows = over->arrays[number].tensor,
+                         .dtype = dtype};
+    memcpy(file.shape, whole->shape, sizeof file.shape);
+    file.rank = declared_rank(info, file.shape, 4 - inputs_rank(over->run->inputs), &file.left_out);
+    if (number < ATTN_ARRAY_OWN)
+        ranges_of(&over->query_rows, file.ranges);
+    else if (settle_rank() == 0)
+        file.ranges[0] = (rows_range_t){0, file.shape[AXIS_ROWS]};
     return file;
 }
 
 static int write_outputs(over_t *over) {
-    rows_range_t ranges[ROWS_RANGES];
-    int status = CLI_OK;
-    if (over->out.memory && over->out.tensor.dtype == ATTN_BF16)
-        status = array_copy(&over->out, NULL, ATTN_F32, "the output");
+    attn_array_info_t info = {.struct_size = sizeof info};
+    array_t *out = &over->arrays[ATTN_ARRAY_OUT];
+    attn_tensor_t whole;
+    write_file_t files[BESIDE_MOST];
+    int count = 0, status = CLI_OK;
+    if (out->memory && out->tensor.dtype == ATTN_BF16)
+        status = array_copy(out, NULL, ATTN_F32, "the output");
     status = settle(status);
-    if (status) return status;
-    write_file_t files[2] = {file_of(over, ATTN_ARRAY_OUT, &over->out),
-                             file_of(over, ATTN_ARRAY_LSE, &over->lse)};
-    ranges_of(&over->query_rows, ranges);
-    return write_files(files, wants_lse(over) ? 2 : 1, ranges);
+    for (uint32_t number = 0;
+         count < BESIDE_MOST && attn_backend_array(over->run->backend, number, &info); number++)
+        if (describe_output(over, number, &info, &whole))
+            files[count++] = file_of(over, number, &info, &whole);
+    return status ? status : write_files(files, count);
 }
 
 /* ---- the report -------------------------------------------------------------------------------------- */
@@ -269,7 +316,9 @@ static void print_report(const over_t *over) {
     attn_mpi_plan_options(over->plan, &options);
     attn_mpi_plan_times(over->plan, &times);
     const char *layout = options.layout == ATTN_MPI_LAYOUT_ZIGZAG ? "zigzag" : "contiguous";
-    const char *way = options.way == ATTN_MPI_WAY_TREE ? "tree" : "ring";
+    const char *way = options.way == ATTN_MPI_WAY_TREE     ? "tree"
+                      : options.way == ATTN_MPI_WAY_STATES ? "states"
+                                                           : "ring";
     double most[2] = {times.waiting, times.computing};
     MPI_Reduce(settle_rank() ? most : MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, 0,
                MPI_COMM_WORLD);
@@ -305,9 +354,7 @@ static void release(over_t *over) {
         rows_close(&over->files[which]);
         rows_close(&over->pasts[which]);
     }
-    for (int number = 0; number < ATTN_ARRAY_OWN; number++) array_free(&over->shared[number]);
-    array_free(&over->out);
-    array_free(&over->lse);
+    for (int number = 0; number < DECLARED_MOST; number++) array_free(&over->arrays[number]);
     trial_free(&over->trial);
 }
 

@@ -97,7 +97,8 @@ static int write_at(int descriptor, const char *bytes, size_t size, size_t at) {
     return 0;
 }
 
-static int write_rows(const write_file_t *file, int descriptor, const rows_range_t *ranges) {
+static int write_rows(const write_file_t *file, int descriptor) {
+    const rows_range_t *ranges = file->ranges;
     char header[NPY_HEADER_SIZE];
     const size_t head = header_of(file, header), row = row_size(file);
     const char *bytes = file->rows.data;
@@ -113,23 +114,23 @@ static int write_rows(const write_file_t *file, int descriptor, const rows_range
 }
 
 /* `path`: that of the first rank's file. */
-static int write_own(const write_file_t *file, const char *path, const rows_range_t *ranges) {
+static int write_own(const write_file_t *file, const char *path) {
     if (!file->rows.data) return CLI_OK;
     const int descriptor = open(path, O_WRONLY);
     if (descriptor < 0) return not_written(file, errno);
-    int code = write_rows(file, descriptor, ranges);
+    int code = write_rows(file, descriptor);
     if (!code) code = file_flush(descriptor);
     if (close(descriptor) != 0 && !code) code = errno;
     return code ? not_written(file, code) : CLI_OK;
 }
 
-int write_files(write_file_t *files, int count, const rows_range_t ranges[ROWS_RANGES]) {
+int write_files(write_file_t *files, int count) {
     const int is_first = settle_rank() == 0;
     int status = settle(is_first ? make_all(files, count) : CLI_OK);
     for (int i = 0; !status && i < count; i++) {
         beside_t there = files[i].beside;
         MPI_Bcast(there.path, (int)sizeof there.path, MPI_CHAR, 0, MPI_COMM_WORLD);
-        status = settle(write_own(&files[i], there.path, ranges));
+        status = settle(write_own(&files[i], there.path));
     }
     if (!status) status = settle(is_first ? put_all(files, count) : CLI_OK);
     for (int i = 0; is_first && i < count; i++) beside_drop(&files[i].beside);
