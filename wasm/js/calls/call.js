@@ -4,7 +4,6 @@ import { checkOneOf } from "../problem/check.js";
 import { READ, inputsOf, namesOf } from "../problem/declared.js";
 import { dtypesOf } from "../problem/dtypes.js";
 import { typeError } from "../problem/errors.js";
-import { shapesOf } from "./job.js";
 import { readChecked } from "../problem/options.js";
 import { RULES, SCORES, problemOf } from "../problem/rules.js";
 import { SIZES, inferSizes, places } from "../problem/shape.js";
@@ -47,23 +46,27 @@ export function readCall(args, { needed, others, named = [], declare }, what, dt
     return { options, arrays, declared, byName };
 }
 
-/**
- * The same of attention(), with its `problem` and `job`, and `result` of a run's: all that was asked for by name.
- * `planOf(problem)`: C's plan, which may say more of a backend's own arrays.
- */
-export function readAttention(args, more, session, planOf) {
+/** The same of attention(), with its `problem`. */
+export function readAttention(args, more, session) {
     const declare = ({ backend }, byName) =>
         session.arraysOf(backend).filter(({ presence }) => byName || presence !== "optional");
     const others = [...planned(session), ...PLACE, ...more];
     const names = { needed: READ, others, named: session.modes, declare };
     const call = readCall(args, names, "attention", settle);
-    const { options, arrays, declared, byName } = call;
+    const { options, arrays, declared } = call;
     const inputs = inputsOf(declared).filter((name) => arrays[name]);
-    const problem = problemOf(options, inferSizes(options, arrays), inputs, declared);
-    const shapes = shapesOf(session, declared, () => planOf(problem));
+    return { ...call, problem: problemOf(options, inferSizes(options, arrays), inputs, declared) };
+}
+
+/**
+ * That call with its `job`, and `result` of a run's: all that was asked for by name. `shapes`: those that the plan says
+ * (shapesOf()).
+ */
+export function placeAttention(call, shapes) {
+    const { options, arrays, declared, byName, problem } = call;
     const place = places(declared, problem.sizes, options, shapes);
     const job = checkJob(problem, arrays, place);
-    return { ...call, problem, job, result: byName ? (result) => result : ({ out }) => out };
+    return { ...call, job, result: byName ? (result) => result : ({ out }) => out };
 }
 
 /** `scores: "weights"` is true and the mode. Returns the types of arrays. */

@@ -1,5 +1,5 @@
-import { planned, readAttention } from "./call.js";
-import { compute } from "./job.js";
+import { placeAttention, planned, readAttention } from "./call.js";
+import { askPlan, compute, shapesOf } from "./job.js";
 import { readChecked } from "../problem/options.js";
 import { problemOf, readInputs } from "../problem/rules.js";
 import { planSizes } from "../problem/shape.js";
@@ -51,7 +51,10 @@ export class Core {
 
     /** A call of attention(), with options that it has besides. */
     [readCall](args, more = []) {
-        return readAttention(args, more, this.#session, (problem) => this[planFor](problem));
+        const call = readAttention(args, more, this.#session);
+        const { declared, problem } = call;
+        const plan = askPlan(declared) ? this[planFor](problem) : undefined;
+        return placeAttention(call, shapesOf(this.#session, declared, plan));
     }
 
     /** C's plan for a call of attention(): that of the last call, where this is the same problem. */

@@ -58,7 +58,7 @@ export class GradientsPlan extends Plan {
         const options = readChecked(given, [...namesOf(declared), ...BACKWARD], "gradients");
         const there = readArrays(options, declared, dtypes);
         const { layout } = options;
-        this.#shapes ??= shapesOf(this.#session, arrays, () => plan);
+        this.#shapes ??= shapesOf(this.#session, arrays, plan);
         const place = places(arrays, this.sizes, { layout }, this.#shapes); // of what is new
         const wanted = {
             ...places(declared, this.sizes, options, this.#shapes),

@@ -37,10 +37,13 @@ function taken(room, { array, given }) {
     return result === array ? given : result;
 }
 
+/** Has the plan a say in the extents of these arrays? */
+export const askPlan = (arrays) => arrays.some(({ axes }) => axes.includes("plan"));
+
 /** The extents that a plan, or a stream, gives a backend's own arrays; undefined where it has no say in them. */
-export function shapesOf(session, arrays, addressOf, kind = "plan") {
-    if (!arrays.some(({ axes }) => axes.includes("plan"))) return undefined;
-    return session.describe(`attnjs_${kind}_describe`, addressOf()).own;
+export function shapesOf(session, arrays, address, kind = "plan") {
+    if (askPlan(arrays)) return session.describe(`attnjs_${kind}_describe`, address).own;
+    return undefined;
 }
 
 /** Runs C's plan on a job whose arrays the loan holds. */

@@ -57,7 +57,7 @@ export class Runner {
         const plan = this[handle]();
         const { layout, strides } = options;
         const make = () => {
-            this.#shapes ??= shapesOf(this.#session, arrays, () => plan);
+            this.#shapes ??= shapesOf(this.#session, arrays, plan);
             return places(declared, this.sizes, options, this.#shapes);
         };
         const place = take || strides ? make() : (this.#places[layout] ??= make());

@@ -85,7 +85,7 @@ export class Stream {
         const { arrays, options } = readCall(args, names, name, () => dtypes);
         if (hasLse && name === "query") arrays.lse = NEW;
         const sizes = this.#sizesOf(arrays[needed[0]].array, needed[0]);
-        const shapes = shapesOf(this.#session, all, () => this.#held.value, "stream");
+        const shapes = shapesOf(this.#session, all, this.#held.value, "stream");
         const place = places(all, sizes, options, shapes);
         const job = checkJob(this.#about, arrays, place);
         return this.#session.borrow((loan) => {
