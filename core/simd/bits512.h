@@ -28,16 +28,21 @@ ATTN_INLINE vf vf_load_bf16(const uint16_t *p) {
 ATTN_INLINE void vf_store_f16(uint16_t *p, vf v) {
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
 }
-/* As float_to_bf16() has it (simd/half.h). */
-ATTN_INLINE void vf_store_bf16(uint16_t *p, vf v) {
-    const __m512i bits = _mm512_castps_si512(v), upper = _mm512_srli_epi32(bits, 16);
-    const __m512i odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));
-    const __m512i rounded = _mm512_srli_epi32(
-        _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff))), 16);
-    const __m512i all = _mm512_mask_or_epi32(rounded, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), upper,
-                                             _mm512_set1_epi32(0x40));
-    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(all));
+/* As float_to_bf16() has it (simd/half.h), in the upper half. */
+ATTN_INLINE vf vf_round_bf16(vf v) {
+    const __m512i bits = _mm512_castps_si512(v), half = _mm512_set1_epi32((int32_t)0xffff0000);
+    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    const __m512i rounded =
+        _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    const __m512i all = _mm512_mask_or_epi32(rounded, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), bits,
+                                             _mm512_set1_epi32(0x400000));
+    return _mm512_castsi512_ps(_mm512_and_si512(all, half));
 }
+ATTN_INLINE void vf_store_upper16(uint16_t *p, vf v) {
+    _mm256_storeu_si256((__m256i *)p,
+                        _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_castps_si512(v), 16)));
+}
+ATTN_INLINE void vf_store_bf16(uint16_t *p, vf v) { vf_store_upper16(p, vf_round_bf16(v)); }
 ATTN_INLINE vf vf_load_i8(const int8_t *p) {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)));
 }
@@ -80,6 +85,38 @@ ATTN_INLINE void vf_store_low16(uint16_t *p, vf v) {
 ATTN_INLINE void vf_store_low8(uint8_t *p, vf v) {
     _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(_mm512_castps_si512(v)));
 }
+#if VF_HAS_BF16
+ATTN_INLINE void vi_store(int32_t *p, vi v) { _mm512_storeu_si512(p, v); }
+ATTN_INLINE vf vf_cut_bf16(vf v) {
+    return _mm512_castsi512_ps(
+        _mm512_and_si512(_mm512_castps_si512(v), _mm512_set1_epi32((int32_t)0xffff0000)));
+}
+ATTN_INLINE vi vi_pair_bf16(vf low, vf high) {
+    return _mm512_or_si512(_mm512_srli_epi32(_mm512_castps_si512(low), 16),
+                           _mm512_castps_si512(high));
+}
+#if defined(ATTN_EMULATED_BF16)
+ATTN_INLINE vf vf_nearest_bf16(vf v) { return vf_round_bf16(v); }
+ATTN_INLINE void vf_store_nearest_bf16(uint16_t *p, vf v) { vf_store_bf16(p, v); }
+ATTN_INLINE vf vf_dot_bf16(vf sum, vi a, vi b) {
+    const vf odd = _mm512_fmadd_ps(vf_cut_bf16(_mm512_castsi512_ps(a)),
+                                   vf_cut_bf16(_mm512_castsi512_ps(b)), sum);
+    return _mm512_fmadd_ps(_mm512_castsi512_ps(_mm512_slli_epi32(a, 16)),
+                           _mm512_castsi512_ps(_mm512_slli_epi32(b, 16)), odd);
+}
+#else
+ATTN_INLINE vf vf_nearest_bf16(vf v) {
+    return _mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(v)), 16));
+}
+ATTN_INLINE void vf_store_nearest_bf16(uint16_t *p, vf v) {
+    _mm256_storeu_si256((__m256i *)p, (__m256i)_mm512_cvtneps_pbh(v));
+}
+ATTN_INLINE vf vf_dot_bf16(vf sum, vi a, vi b) {
+    return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);
+}
+#endif
+#endif
 ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
 ATTN_INLINE vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 ATTN_INLINE vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }

@@ -37,6 +37,13 @@
  *                                              of the tier's own; vf_unpair(to) puts their lanes in order
  *     vf_store_low16(p, v) vf_store_low8(p, v) the low bits of VF_LANES floats; the latter VI_HAS_DOT8
  *
+ *     vf_dot_bf16(sum, a, b)                   sum + the products of both halves of each lane, bf16 numbers; these
+ *                                              only where VF_HAS_BF16, and denormals may count as zero
+ *     vf_cut_bf16(v) vf_nearest_bf16(v)        the nearest bf16 number towards zero; the nearest
+ *     vf_store_upper16(p, v)                   VF_LANES floats that are bf16 numbers, as such
+ *     vf_store_nearest_bf16(p, v)              vf_store_bf16(), but denormals may become zero
+ *     vi_pair_bf16(low, high) vi_store(p, v)   lanes whose halves are two such floats
+ *
  *     vf_prefetch(address)                     ask for a cache line, into the second cache
  *     vf_prefetch_bytes(address, bytes)        for all there are, first of all
  *     vf_transpose(rows, from, stride, to, width, f)   4 columns of 2, 4 or VF_LANES rows, a constant:
@@ -131,6 +138,20 @@
 #define VI_HAS_DOT8 1
 #else
 #define VI_HAS_DOT8 0
+#endif
+
+/* Whether products of bf16 numbers are one instruction; nobody asks for them elsewhere. */
+#if (ATTN_SIMD_BITS == 512 && defined(__AVX512BF16__)) || defined(ATTN_EMULATED_BF16)
+#define VF_HAS_BF16 1
+#else
+#define VF_HAS_BF16 0
+#endif
+
+/* Whether a tile of bf16 products is one instruction (gemm/amx.h). */
+#if defined(__AMX_BF16__) || defined(ATTN_EMULATED_AMX)
+#define VF_HAS_AMX 1
+#else
+#define VF_HAS_AMX 0
 #endif
 
 /* The address may lie outside of any array, where a pointer may not point. Not into the first cache:

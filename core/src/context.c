@@ -1,6 +1,7 @@
 /* The context: host services for plugins, the registry and its life. */
 #include "internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,14 @@ static attn_status_t set_up(attn_context_t *context, const attn_ext_threads_t *p
     return attn_register_builtins(context, error);
 }
 
+/* A processor whose best kernels cannot run. */
+static void say_what_is_lost(const attn_context_t *context) {
+    char line[128];
+    if (!context->log.write || !attn_amx_is_lost()) return;
+    snprintf(line, sizeof line, "tier amx is left out: %s", attn_amx_refusal());
+    context->log.write(context->log.user, line);
+}
+
 attn_status_t attn_context_create(const attn_context_options_t *options, attn_context_t **result,
                                   attn_error_t *error) {
     static const attn_context_options_t defaults = {.struct_size = sizeof defaults};
@@ -101,6 +110,7 @@ attn_status_t attn_context_create(const attn_context_options_t *options, attn_co
         attn_context_destroy(context);
         return status;
     }
+    say_what_is_lost(context);
     *result = context;
     return ATTN_OK;
 }

@@ -43,6 +43,8 @@ static bool machine_has(attn_tier_t tier) {
 #if ATTN_EMULATE_AVX512 /* by instructions of AVX2, for tests */
     case ATTN_TIER_AVX512:
     case ATTN_TIER_AVX512VNNI:
+    case ATTN_TIER_AVX512BF16:
+    case ATTN_TIER_AMX:
         return machine_has(ATTN_TIER_AVX2);
 #else
     case ATTN_TIER_AVX512:
@@ -51,6 +53,12 @@ static bool machine_has(attn_tier_t tier) {
                has_f16c();
     case ATTN_TIER_AVX512VNNI:
         return machine_has(ATTN_TIER_AVX512) && __builtin_cpu_supports("avx512vnni");
+    case ATTN_TIER_AVX512BF16: /* Intel's multiply bf16 half as fast as floats */
+        return machine_has(ATTN_TIER_AVX512VNNI) && __builtin_cpu_supports("avx512bf16") &&
+               __builtin_cpu_is("amd");
+    case ATTN_TIER_AMX:
+        return machine_has(ATTN_TIER_AVX512VNNI) && __builtin_cpu_supports("avx512bf16") &&
+               !attn_amx_refusal();
 #endif
     default:
         return false;
@@ -64,7 +72,7 @@ static bool machine_has(attn_tier_t tier) {
 #define TIER_CODE(name, code, ...) ATTN_TIER_##code,
 
 uint32_t attn_available_tiers(attn_tier_t *tiers, uint32_t capacity) {
-    static const attn_tier_t built[] = {ATTN_DOT_TIERS(TIER_CODE, )};
+    static const attn_tier_t built[] = {ATTN_EVERY_TIER(TIER_CODE, )};
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof built / sizeof built[0]; i++) {
         if (!machine_has(built[i])) continue;
@@ -86,6 +94,9 @@ attn_status_t attn_cpu_choose(const char *name, attn_tier_t *tier, attn_error_t 
                 *tier = names[i].tier;
                 return ATTN_OK;
             }
+        if (names[i].tier == ATTN_TIER_AMX && attn_amx_refusal())
+            return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "tier 'amx': %s; the best is '%s'",
+                             attn_amx_refusal(), attn_tier_name(*tier));
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "tier '%s' is not on this machine or not in this build; the best is '%s'",
                          name, attn_tier_name(*tier));

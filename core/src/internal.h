@@ -60,6 +60,11 @@ char *attn_copy_text(const attn_context_t *context, const char *text);
 /* cpu.c: the highest tier allowed by `name` (NULL or "": all that the machine has). */
 attn_status_t attn_cpu_choose(const char *name, attn_tier_t *tier, attn_error_t *error);
 
+/* amx.c: why AMX's tiles cannot be used, a short sentence; NULL if they can. And whether that is so on a processor that
+ * has them. */
+const char *attn_amx_refusal(void);
+bool attn_amx_is_lost(void);
+
 /* pool.c: a pool of `workers` - 1 threads; the caller of parallel_for is the last worker. */
 attn_status_t attn_pool_create(const attn_context_t *context, uint32_t workers, attn_pool_t **pool,
                                attn_error_t *error);

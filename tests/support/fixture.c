@@ -47,6 +47,7 @@ int64_t fixture_lanes(const attn_context_t *context) {
         return 8;
     case ATTN_TIER_AVX512:
     case ATTN_TIER_AVX512VNNI:
+    case ATTN_TIER_AVX512BF16:
         return 16;
     default:
         return 4;

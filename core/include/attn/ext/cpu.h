@@ -16,6 +16,8 @@ enum attn_tier_code {
     ATTN_TIER_AVX2 = 2,        /**< AVX2, FMA, F16C */
     ATTN_TIER_AVX512 = 3,      /**< AVX-512 F, BW, DQ, VL */
     ATTN_TIER_AVX512VNNI = 4,  /**< those and VNNI: integer dot products */
+    ATTN_TIER_AVX512BF16 = 5,  /**< those and BF16, where its products are twice as fast as f32's */
+    ATTN_TIER_AMX = 6,         /**< AVX-512 with VNNI and BF16, and AMX's tiles of bf16 */
     ATTN_TIER_NEON = 16,       /**< AArch64 */
     ATTN_TIER_WASM128 = 32,    /**< SIMD128 */
     ATTN_TIER_WASMRELAXED = 33 /**< SIMD128 and relaxed SIMD */

@@ -1,0 +1,107 @@
+/*
+ * gemm/bf16.h: the register tile (tile.h) for products of bf16 numbers, summed in f32.
+ *
+ * A float is the sum of up to three bf16 numbers, its parts, the largest first: one has 8 bits of it, two 17, three all
+ * 24. A product of two floats is the sum of the products of their parts, of which those count that are not smaller than
+ * what the last parts leave out: 1, 3 or 6 of them. (Henry, Tang, Heinecke, "Leveraging the bfloat16 artificial
+ * intelligence datatype for higher-precision computations", 2019.)
+ *
+ * A word of 32 bits holds two terms that follow each other, the first in the low bits. Left factors are rows of terms;
+ * right ones are panels [words][PANEL]. Sums are bf16_sums_t: bf16_zero(), bf16_add(), bf16_end(), and then bf16_sum() of
+ * each vector. Denormals may count as zero.
+ */
+#ifndef ATTN_GEMM_BF16_H
+#define ATTN_GEMM_BF16_H
+
+#include "gemm/tile.h"
+
+#include <string.h>
+
+enum { BF16_MOST_PARTS = 3 };
+
+/* The nearest bf16 number; a finite number stays finite. */
+ATTN_INLINE vf bf16_part_(vf x) {
+    const vf part = vf_nearest_bf16(x), size = vf_max(vf_sub(vf_zero(), part), part);
+    return vf_select_positive(vf_sub(size, vf_set1(FLT_MAX)), vf_cut_bf16(x), part);
+}
+
+/** The parts of x, each a float that is a bf16 number, rounded to nearest even. What an infinity leaves is NaN. */
+ATTN_INLINE void bf16_split(int parts, vf x, vf *part) {
+    for (int p = 0; p < parts; p++) {
+        part[p] = bf16_part_(x);
+        x = vf_sub(x, part[p]);
+    }
+}
+
+/** Whole vectors of a row of terms to their parts. */
+ATTN_INLINE void bf16_split_row(int parts, const float *from, int64_t count, uint16_t *to,
+                                int64_t part_stride) {
+    for (int64_t k = 0; k < count; k += VF_LANES) {
+        vf part[BF16_MOST_PARTS];
+        bf16_split(parts, vf_load(from + k), part);
+        for (int p = 0; p < parts; p++) vf_store_upper16(to + p * part_stride + k, part[p]);
+    }
+}
+
+/** The same of weights, which are far from the largest float. */
+ATTN_INLINE void bf16_split_weights(int parts, const float *from, int64_t count, uint16_t *to,
+                                    int64_t part_stride) {
+    ATTN_UNROLL_4
+    for (int64_t k = 0; k < count; k += VF_LANES) {
+        vf x = vf_load(from + k);
+        for (int p = 0; p + 1 < parts; p++) {
+            const vf part = vf_nearest_bf16(x);
+            vf_store_upper16(to + p * part_stride + k, part);
+            x = vf_sub(x, part);
+        }
+        vf_store_nearest_bf16(to + (parts - 1) * part_stride + k, x);
+    }
+}
+
+/** Words of a panel: word g of column j has the terms from[2g][j] and from[2g + 1][j], and parts are [parts][words][PANEL].
+ * Terms from `terms` on are zero. */
+ATTN_INLINE void bf16_pack(int parts, const float *from, int64_t stride, int64_t terms,
+                           int64_t words, int32_t *to) {
+    for (int64_t g = 0; g < words; g++)
+        for (int v = 0; v < PANEL; v += VF_LANES) {
+            vf low[BF16_MOST_PARTS], high[BF16_MOST_PARTS];
+            const float *row = from + 2 * g * stride + v;
+            bf16_split(parts, 2 * g < terms ? vf_load(row) : vf_zero(), low);
+            bf16_split(parts, 2 * g + 1 < terms ? vf_load(row + stride) : vf_zero(), high);
+            for (int p = 0; p < parts; p++)
+                vi_store(to + (p * words + g) * PANEL + v, vi_pair_bf16(low[p], high[p]));
+        }
+}
+
+/** Left factors: part p of term k of row r at at[p*part + r*stride + k]. */
+typedef struct bf16_rows {
+    const uint16_t *at;
+    int64_t stride, part;
+} bf16_rows_t;
+
+/** A panel: part p of word g at at[p*part + g*PANEL]. */
+typedef struct bf16_panel {
+    const int32_t *at;
+    int64_t part;
+} bf16_panel_t;
+
+#if VF_HAS_AMX
+#include "gemm/bf16_amx.h"
+#else
+#include "gemm/bf16_vectors.h"
+#endif
+
+/** sums += the products of rows and columns over `words` words, small parts first. `parts`, `rows` and `vectors` are
+ * constants: of rows BF16_FEW_ROWS or all, of a panel's vectors 1 or all. */
+ATTN_INLINE void bf16_add(int parts, int rows, int vectors, int64_t words, bf16_rows_t left,
+                          bf16_panel_t right, bf16_sums_t *sums) {
+    for (int both = parts - 1; both >= 0; both--)
+        for (int p = 0; p <= both; p++)
+            bf16_add_part_(rows, vectors, words, left.at + p * left.part, left.stride,
+                           right.at + (both - p) * right.part, sums);
+}
+
+/** Words that `terms` terms take: of the last, zeros are multiplied too. */
+ATTN_INLINE int64_t bf16_words(int64_t terms) { return attn_round_up((terms + 1) / 2, BF16_STEP); }
+
+#endif
