@@ -15,7 +15,15 @@ typedef struct flash_head {
     int64_t pass; /* of pattern->passes */
 } flash_head_t;
 
+/* What kernels are beside those of a tier. */
+enum flash_kind {
+    FLASH_OWN,     /* a pattern's own: for any number of queries */
+    FLASH_BF16,    /* products of bf16 */
+    FLASH_INTEGERS /* integer dot products (quantised.h): blocks of keys have scales of their head */
+};
+
 typedef struct flash_kernels {
+    int32_t kind;                   /* enum flash_kind */
     const char *name, *decode_name; /* what plans say that run these, or decode */
     int64_t panel;                  /* keys a panel */
     /* Bytes of a panel that has its values in it; NULL: it has `dim` floats a key, and no values. */
@@ -87,6 +95,8 @@ typedef struct quantised_kernels {
 } quantised_kernels_t;
 
 ATTN_KERNEL_TABLES(flash_kernels_t, attn_flash_kernels)
+ATTN_BF16_KERNEL_TABLES(flash_kernels_t, attn_bf16_kernels)
+ATTN_BF16_KERNEL_TABLES(flash_kernels_t, attn_bf16x3_kernels)
 ATTN_DOT_KERNEL_TABLES(decode_kernels_t, attn_decode_kernels)
 ATTN_DOT_KERNEL_TABLES(quantised_kernels_t, attn_quantised_kernels)
 

@@ -33,7 +33,7 @@ ATTN_SMALL_STEP void runs_look(flash_tile_t *tile, const attn_range_t *rows,
 /** Set a run's piece: of it what the tile sees, `seen` being what any of its rows does. */
 ATTN_SMALL_STEP void runs_cut(runs_piece_t *piece, const attn_run_t *run, attn_range_t seen) {
     const int64_t first = attn_max(run->first, seen.first), last = attn_min(run->last, seen.last);
-    const int one = TILE_HAS_ONE && last - attn_round_down(first, VF_LANES) <= VF_LANES;
+    const int one = FLASH_HAS_ONE && last - attn_round_down(first, VF_LANES) <= VF_LANES;
     const int64_t unit = one ? VF_LANES : PANEL;
     piece->run = *run;
     piece->run.first = first;
@@ -52,29 +52,12 @@ ATTN_SMALL_STEP void runs_logits(flash_tile_t *tile, const runs_piece_t *piece) 
     tile->offsets = offsets;
 }
 
-/* Whether all values of the keys are known to be finite. */
-ATTN_INLINE int runs_are_finite(const runs_piece_t *piece) {
-    int finite = 1;
-    for (int64_t p = piece->base / PANEL; p * PANEL < piece->base + piece->keys; p++)
-        finite &= piece->segment->finite[p];
-    return finite;
-}
-
-ATTN_SMALL_STEP void runs_accumulate(flash_tile_t *tile, const runs_piece_t *piece,
-                                     const float *scores) {
-    const attn_segment_t *segment = piece->segment;
-    const int64_t base = piece->base, stride = segment->values_stride;
-    if (runs_are_finite(piece)) {
-        tile_accumulate(tile->rows, tile->out, tile->out_stride, scores, FLASH_KEYS,
-                        segment->values + base * stride, stride, piece->run.first - base,
-                        piece->run.last - base, tile->value_dim);
-        return;
-    }
+/* The values of a run by the weights that stand at the tile's scores. */
+ATTN_SMALL_STEP void runs_accumulate(flash_tile_t *tile, const runs_piece_t *piece) {
+    const attn_range_t run = {piece->run.first, piece->run.last};
+    if (flash_add_finite(tile, piece->segment, piece->base, piece->keys, run)) return;
     runs_look(tile, piece->rows, &piece->run);
-    for (int r = 0; r < TILE_ROWS; r++) tile->first[r] -= base, tile->last[r] -= base;
-    tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, scores, FLASH_KEYS,
-                           segment->values + base * stride, stride, tile->first, tile->last,
-                           tile->offsets != 0, tile->value_dim);
+    flash_add_values(tile, piece->segment, piece->base, piece->keys, tile->offsets != 0);
 }
 
 /** Let a tile see `count` pieces, which have at most FLASH_KEYS keys in all. */
@@ -93,9 +76,11 @@ ATTN_SMALL_STEP void runs_step(flash_tile_t *tile, const runs_piece_t *pieces, i
     keys = 0;
     for (int i = 0; tile->out && i < count; i++) {
         if (!pieces[i].keys) continue;
-        runs_accumulate(tile, &pieces[i], scores + keys);
+        tile->scores = scores + keys;
+        runs_accumulate(tile, &pieces[i]);
         keys += pieces[i].keys;
     }
+    tile->scores = scores;
 }
 
 #endif

@@ -19,49 +19,11 @@
 #ifndef ATTN_ATTENTION_ONLINE_SOFTMAX_H
 #define ATTN_ATTENTION_ONLINE_SOFTMAX_H
 
-#include "attention/pattern.h"
-#include "gemm/tile.h"
+#include "attention/products.h"
 #include "simd/math.h"
 
 /* In powers of four: weights stay below 2^8, and their sums far below what a float holds. */
 #define FLASH_RESCALE_THRESHOLD 4.0f
-
-enum {
-    FLASH_KEYS = 256 / PANEL * PANEL,                              /* logits a row at a time */
-    FLASH_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
-};
-
-/* Score modifiers of a row: what changes its logits beside scale and range. Strides in elements. */
-typedef struct flash_mods {
-    float softcap;     /* base 4; 0: none */
-    float slope;       /* ALiBi; 0: none */
-    const float *bias; /* the row's; NULL: none */
-    const uint8_t *mask;
-    int64_t bias_key, mask_key;
-    int64_t position; /* the row's key position */
-    int has_offsets;  /* whether there is a bias, a mask or a slope */
-} flash_mods_t;
-
-/* Inputs that are added to logits. */
-#define FLASH_OFFSETS (ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_SLOPES)
-
-/* Up to TILE_ROWS queries on their way, of any heads that read the same keys. Rows from `rows` on are not there: they
- * repeat the last. */
-typedef struct flash_tile {
-    int64_t rows, dim, value_dim;
-    attn_place_t places[TILE_ROWS]; /* which queries they are */
-    flash_mods_t mods[TILE_ROWS];   /* where there are offsets */
-    float softcap;                  /* of all, base 4; 0: none */
-    uint32_t offsets;               /* of FLASH_OFFSETS those that there are */
-    const float *query;             /* packed [dim][TILE_ROWS], times scale * log4(e) */
-    float *out;         /* [TILE_ROWS][out_stride]; NULL when only the normaliser is wanted */
-    int64_t out_stride; /* at least value_dim rounded up to VF_LANES */
-    float *scores;      /* [TILE_ROWS][FLASH_KEYS], scratch */
-    int64_t first[TILE_ROWS], last[TILE_ROWS]; /* positions in the segment that each row sees */
-    int64_t low, high;               /* positions that any row sees, from the first to the last */
-    float max[FLASH_ROWS];           /* M; -FLT_MAX before anything was seen */
-    float sums[TILE_ROWS][VF_LANES]; /* L, still to be added up over the lanes */
-} flash_tile_t;
 
 ATTN_STEP void flash_begin(flash_tile_t *tile) {
     for (int r = 0; r < FLASH_ROWS; r++) tile->max[r] = -FLT_MAX;
@@ -85,17 +47,6 @@ ATTN_INLINE float flash_sum(const flash_tile_t *tile, int64_t r) {
 }
 
 /* ---- logits, stage by stage ---------------------------------------------------------------------- */
-
-/* S of all rows for those of the keys [base, base + keys) that are `seen`: whole panels, or one vector of one. */
-ATTN_STEP void flash_products(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
-                              int64_t keys, attn_range_t seen) {
-    const int64_t from = TILE_HAS_ONE ? base % PANEL : 0;
-    for (int64_t done = 0; done < keys; done += PANEL) {
-        const int64_t panel = base - from + done;
-        tile_panel_part(tile->rows, seen.first - panel, seen.last - panel, tile->dim, tile->query,
-                        segment->panels + panel * tile->dim, tile->scores + done, from, FLASH_KEYS);
-    }
-}
 
 /* Far below the cap a logit is what it was, to the last bit: cap tanh(x / cap) = x (1 - (x / cap)^2 / 3 ...). There
  * x / cap may be denormal, and 0 where processors take that for zero; 1 / cap could be so, too, or infinite. */
@@ -250,20 +201,6 @@ ATTN_SMALL_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_
             *last = attn_max(*last, tile->last[r]);
         }
     if (!*last) *first = 0;
-}
-
-/* Add the values of the keys [base, base + keys) by their weights; `masked`: rows may leave out some of those that they see. */
-ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
-                                  int64_t keys, int masked) {
-    int64_t first[TILE_ROWS], last[TILE_ROWS];
-    if (!tile->out) return;
-    for (int r = 0; r < TILE_ROWS; r++) {
-        first[r] = attn_max(0, tile->first[r] - base);
-        last[r] = attn_min(keys, tile->last[r] - base);
-    }
-    tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, tile->scores, FLASH_KEYS,
-                           segment->values + base * segment->values_stride, segment->values_stride,
-                           first, last, masked, tile->value_dim);
 }
 
 /* How a tile sees the keys [base, base + keys) of a segment, whole panels and at most FLASH_KEYS; `data` is the step's. */

@@ -24,6 +24,34 @@ int attn_quantised_fits(const attn_problem_t *problem) {
     return attn_group(problem) * problem->queries >= QUANTISED_ROWS;
 }
 
+#if !ATTN_SMALL
+const char *const attn_flash_precisions[] = {"auto",  "f32",  "bf16", "bf16x3",
+                                             "int16", "int8", NULL};
+
+/* Products of bf16 numbers are exact, and their sums are of f32: such inputs lose nothing but in weights, by as much as
+ * the output when it is rounded to its type. */
+static int64_t automatic(const attn_problem_t *problem) {
+    const int bf16 = problem->dtype == ATTN_BF16 && problem->kv_dtype == ATTN_BF16;
+    return bf16 && !problem->backward ? FLASH_BF16_ONE : FLASH_F32;
+}
+
+attn_status_t attn_flash_choose(const char *id, const attn_host_t *host,
+                                const attn_problem_t *problem, int64_t precision,
+                                const flash_kernels_t **kernels, attn_error_t *error) {
+    const attn_tier_t tier = attn_host_tier(host);
+    if (precision == FLASH_AUTO) precision = automatic(problem);
+    *kernels = NULL;
+    if (precision == FLASH_F32) return ATTN_OK;
+    if (problem->backward)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "%s: precision %s has no gradients; leave 'precision' away, or take f32",
+                         id, attn_flash_precisions[precision]);
+    if (precision == FLASH_BF16_ONE) *kernels = attn_bf16_kernels(tier);
+    if (precision == FLASH_BF16_THREE) *kernels = attn_bf16x3_kernels(tier);
+    return ATTN_OK;
+}
+#endif
+
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                               const attn_problem_t *problem, flash_plan_t *plan,
                               const attn_pattern_t *pattern, const flash_kernels_t *kernels,
@@ -34,10 +62,11 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "%s: keys and values in i8 have no gradients", id);
     }
-    const int quantised = !ATTN_SMALL && kernels && kernels->panel_bytes;
-    const int few = !ATTN_SMALL && (quantised || !kernels) && attn_decode_fits(problem, pattern);
-    const int bytes = quantised && few && problem->kv_dtype == ATTN_I8;
-    const int others = kernels && !few && (!quantised || attn_quantised_fits(problem));
+    const int integers = !ATTN_SMALL && kernels && kernels->kind == FLASH_INTEGERS;
+    const int own = kernels && kernels->kind == FLASH_OWN;
+    const int few = !ATTN_SMALL && !own && attn_decode_fits(problem, pattern);
+    const int bytes = integers && few && problem->kv_dtype == ATTN_I8;
+    const int others = kernels && !few && (!integers || attn_quantised_fits(problem));
     *plan = (flash_plan_t){
         .host = host,
         .kernels = others ? kernels : attn_flash_kernels(attn_host_tier(host)),

@@ -37,13 +37,35 @@ typedef struct flash_plan {
  * Make a plan of `memory`, which the backend `id` took from the host; NULL says that there was none,
  * and a pattern stands in the same memory. A plan that cannot be made gives the memory back.
  *
- * `kernels` may be others than the host's own (NULL). Those of a pattern are for any number of queries. Those for integers
- * (quantised.h) are for many; few are decoded all the same, and keys and values in i8 are then multiplied as integers.
+ * `kernels` may be others than the host's own in f32 (NULL). Those of a pattern are for any number of queries. Those of
+ * other precisions are for many; few are decoded all the same, and where integers are asked for (quantised.h), keys and
+ * values in i8 are then multiplied as such.
  */
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                               const attn_problem_t *problem, flash_plan_t *memory,
                               const attn_pattern_t *pattern, const flash_kernels_t *kernels,
                               attn_backend_plan_t **result, attn_error_t *error);
+
+/** What products are of, at least: values of a backend's parameter `precision`, and their names. */
+enum flash_precision {
+    FLASH_AUTO, /* f32; bf16 where queries, keys and values are in bf16, and nobody asks for gradients */
+    FLASH_F32,
+    FLASH_BF16_ONE,
+    FLASH_BF16_THREE,
+    FLASH_INT16, /* dense attention's alone (quantised.h) */
+    FLASH_INT8,
+    FLASH_PRECISION_COUNT
+};
+#define FLASH_PRECISION_HELP                                                                       \
+    "what products are of, at least: f32; bf16, or three of them for each (bf16x3), where the "    \
+    "processor multiplies those faster; integers with scales, which sparse takes for f32; auto: "  \
+    "bf16 for inputs that are all bf16, else f32"
+extern const char *const attn_flash_precisions[FLASH_PRECISION_COUNT + 1]; /* NULL behind them */
+
+/** Kernels for floats of such a precision; NULL: those in f32, also where the processor multiplies nothing else faster. */
+attn_status_t attn_flash_choose(const char *id, const attn_host_t *host,
+                                const attn_problem_t *problem, int64_t precision,
+                                const flash_kernels_t **kernels, attn_error_t *error);
 
 /** For `attn.weights/1` of a backend whose plans these are. */
 extern const attn_ext_weights_t attn_flash_weights;

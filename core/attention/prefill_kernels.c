@@ -1,6 +1,6 @@
 /*
  * Exact attention for one head: tiles of queries against packed keys, online softmax
- * (attention/online_softmax.h). Compiled once per tier.
+ * (attention/online_softmax.h). Compiled once per tier, and for products of bf16 by the files that include it.
  */
 #include "attention/kernels.h"
 #include "attention/key_spans.h"
@@ -20,7 +20,7 @@ static void pack(const attn_head_t *head, const attn_segment_t *segment, int64_t
                  void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     const flash_scratch_t space = flash_lay_out(head->problem, &arena);
-    flash_pack(head, segment, panel, space.rows);
+    flash_pack(head, segment, panel, &space);
 }
 
 /* ---- patterns: runs of keys ------------------------------------------------------------------------ */
@@ -65,7 +65,9 @@ ATTN_SMALL_STEP void prefill_attend(const flash_head_t *head, const attn_queries
     attn_arena_t arena = {.base = queries->scratch};
     const flash_scratch_t space = flash_lay_out(head->head.problem, &arena);
     const int64_t tiles = flash_prepare(&head->head, queries, &space, 1);
+    flash_begin_products();
     attend_keys(head, queries, space.tiles, tiles);
+    flash_end_products();
     flash_finish(&head->head, space.tiles, tiles);
 }
 
@@ -88,33 +90,58 @@ ATTN_SMALL_STEP void write_runs(const flash_head_t *head, const attn_queries_t *
         }
 }
 
-ATTN_SMALL_STEP void scores(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
-                            float *const *rows) {
-    attn_arena_t arena = {.base = queries->scratch};
+/* Of tiles that see nothing yet. */
+ATTN_SMALL_STEP void write_scores(const flash_head_t *head, const attn_queries_t *queries,
+                                  flash_tile_t *tiles, int64_t count, int32_t stage,
+                                  float *const *rows) {
     const int weights = stage == ATTN_SCORES_WEIGHTS;
     const int64_t keys = head->head.problem->keys;
     const attn_segment_t *all = &head->segments[FLASH_ALL];
-    const flash_scratch_t space = flash_lay_out(head->head.problem, &arena);
-    const int64_t tiles = flash_prepare(&head->head, queries, &space, 0);
     if (!weights && stage != ATTN_SCORES_MASKED) {
-        flash_see_hidden(space.tiles, tiles, keys);
-        flash_scores_of_all(all, space.tiles, tiles, stage, rows);
+        flash_see_hidden(tiles, count, keys);
+        flash_scores_of_all(all, tiles, count, stage, rows);
         return;
     }
     flash_fill(rows, attn_row_count(queries), keys, weights ? 0.0f : -INFINITY);
-    if (weights) attend_keys(head, queries, space.tiles, tiles);
+    if (weights) attend_keys(head, queries, tiles, count);
     if (is_dense(head)) {
-        flash_see_all(&head->head, space.tiles, tiles);
-        flash_scores_of_all(all, space.tiles, tiles, stage, rows);
+        flash_see_all(&head->head, tiles, count);
+        flash_scores_of_all(all, tiles, count, stage, rows);
     } else {
-        write_runs(head, queries, space.tiles, tiles, stage, rows);
+        write_runs(head, queries, tiles, count, stage, rows);
     }
 }
 
-const flash_kernels_t ATTN_KERNEL(attn_flash_kernels) = {
-    .name = TILE_NAME " prefill",
+ATTN_SMALL_STEP void scores(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
+                            float *const *rows) {
+    attn_arena_t arena = {.base = queries->scratch};
+    const flash_scratch_t space = flash_lay_out(head->head.problem, &arena);
+    const int64_t tiles = flash_prepare(&head->head, queries, &space, 0);
+    flash_begin_products();
+    write_scores(head, queries, space.tiles, tiles, stage, rows);
+    flash_end_products();
+}
+
+#if FLASH_PARTS
+static uint64_t panel_bytes(const attn_problem_t *problem) {
+    return bf16_panel_bytes(problem->dim, problem->value_dim);
+}
+#define NAME TILE_NAME " " FLASH_PRECISION
+#define KIND FLASH_BF16
+#define PANEL_BYTES panel_bytes
+#else
+#define FLASH_TABLE attn_flash_kernels
+#define NAME TILE_NAME
+#define PANEL_BYTES NULL
+#define KIND FLASH_OWN
+#endif
+
+const flash_kernels_t ATTN_KERNEL(FLASH_TABLE) = {
+    .kind = KIND,
+    .name = NAME " prefill",
     .decode_name = TILE_NAME " decode",
     .panel = PANEL,
+    .panel_bytes = PANEL_BYTES,
     .rows = FLASH_TILES * TILE_ROWS,
     .tile = TILE_ROWS,
     .scratch = scratch,

@@ -300,7 +300,7 @@ PRECISION(int16, INT16_FORM)
 
 #define KERNELS(precision)                                                                         \
     {                                                                                              \
-        .name = TILE_NAME " " #precision " prefill",                                               \
+        .kind = FLASH_INTEGERS, .name = TILE_NAME " " #precision " prefill",                       \
         .decode_name = TILE_NAME " " #precision " decode", .panel = QUANTISED_KEYS,                \
         .panel_bytes = precision##_bytes, .rows = FLASH_TILES * TILE_ROWS, .tile = TILE_ROWS,      \
         .scratch = scratch, .pack = precision##_pack, .attend = precision##_attend,                \

@@ -5,104 +5,16 @@
 #define ATTN_ATTENTION_TILE_IO_H
 
 #include "attention/online_softmax.h"
-#include "gemm/product.h"
-#include "simd/convert.h"
-
-enum { FLASH_TILES = 8 }; /* tiles of queries a task: they share each block of keys */
-
-/* What a task works in. */
-typedef struct flash_scratch {
-    flash_tile_t *tiles;
-    float *queries; /* [tiles][dim][TILE_ROWS] */
-    float *out;     /* [tiles][TILE_ROWS][out_stride] */
-    float *scores;  /* [TILE_ROWS][FLASH_KEYS], one tile's at a time */
-    float *rows; /* [PANEL or TILE_ROWS][dim]: of other types or places, before they are packed */
-    int64_t out_stride;
-} flash_scratch_t;
+#include "attention/pack.h"
 
 ATTN_SMALL_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
     const int64_t rows = FLASH_TILES * TILE_ROWS;
     flash_scratch_t scratch = {.out_stride = attn_round_up(problem->value_dim, VF_LANES)};
     scratch.tiles = attn_arena_take(arena, FLASH_TILES, sizeof(flash_tile_t));
-    scratch.queries = attn_arena_take(arena, problem->dim, (uint64_t)rows * sizeof(float));
     scratch.out = attn_arena_take(arena, scratch.out_stride, (uint64_t)rows * sizeof(float));
     scratch.scores = attn_arena_take(arena, TILE_ROWS * FLASH_KEYS, sizeof(float));
-    scratch.rows = attn_arena_take(arena, problem->dim, attn_max(PANEL, TILE_ROWS) * sizeof(float));
+    flash_lay_out_operands(&scratch, problem, arena);
     return scratch;
-}
-
-/* Element `index` of a tensor as an address. */
-ATTN_INLINE const void *flash_at(const attn_tensor_t *tensor, int64_t index) {
-    return (const char *)tensor->data + index * attn_dtype_size(tensor->dtype);
-}
-
-/* The scale of token `row` of key or value; 1 where there is none. */
-ATTN_INLINE float flash_token_scale(const attn_tensor_t *scales, const attn_head_t *head,
-                                    int64_t row) {
-    return scales->data ? *attn_row(scales, head->batch, head->kv_head, row) : 1.0f;
-}
-
-/* Ask for a row of a tensor that is read soon. */
-ATTN_INLINE void flash_fetch_row(const attn_tensor_t *tensor, int64_t at) {
-    const int64_t bytes = tensor->shape[3] * attn_dtype_size(tensor->dtype);
-    const uintptr_t row = (uintptr_t)flash_at(tensor, at);
-    for (int64_t byte = 0; byte < bytes; byte += 64) vf_prefetch(row + (uintptr_t)byte);
-}
-
-/* The same for a head's keys or values, all at once: `count` of a list from number `first` on; NULL: of all rows. */
-ATTN_INLINE void flash_fetch(const attn_tensor_t *tensor, const attn_head_t *head,
-                             const int64_t *rows, int64_t first, int64_t count) {
-    for (int64_t j = first; PRODUCT_FETCHES && j < first + count; j++)
-        flash_fetch_row(tensor,
-                        attn_offset(tensor, head->batch, head->kv_head, rows ? rows[j] : j));
-}
-
-/* And for queries. */
-ATTN_INLINE void flash_fetch_query(const attn_head_t *head, attn_place_t at) {
-    const attn_tensor_t *query = &head->io->query;
-    flash_fetch_row(query, attn_offset(query, at.batch, at.head, at.query));
-}
-
-ATTN_INLINE void flash_fetch_queries(const attn_head_t *head, const attn_queries_t *queries) {
-    for (int64_t i = 0; PRODUCT_FETCHES && i < attn_row_count(queries); i++)
-        flash_fetch_query(head, attn_place_of(head, queries, i));
-}
-
-/** Pack panel number `panel` of a segment of the head, and copy its values in f32 where they are wanted.
- * `rows` has room for PANEL rows. */
-ATTN_SMALL_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment,
-                                int64_t panel, float *rows) {
-    const attn_problem_t *problem = head->problem;
-    const attn_tensor_t *key = &head->io->key, *value = &head->io->value;
-    const int64_t dim = problem->dim, value_dim = problem->value_dim;
-    const int64_t first = panel * PANEL, count = attn_min(PANEL, segment->count - first);
-    const int64_t *map = ATTN_SMALL ? NULL : segment->map;
-    float *packed = segment->panels + first * dim;
-    flash_fetch(key, head, map, first, count);
-    if (value->data) flash_fetch(value, head, map, first, count);
-    if (!map && key->dtype == ATTN_F32) {
-        tile_pack(packed, PANEL, count, dim, attn_row(key, head->batch, head->kv_head, first),
-                  key->stride[2], key->stride[3], 1.0f);
-    } else {
-        for (int64_t j = 0; j < count; j++) {
-            const int64_t at = map ? map[first + j] : first + j;
-            convert_row(rows + j * dim,
-                        flash_at(key, attn_offset(key, head->batch, head->kv_head, at)), key->dtype,
-                        key->stride[3], dim, flash_token_scale(&head->io->key_scales, head, at));
-        }
-        tile_pack(packed, PANEL, count, dim, rows, dim, 1, 1.0f);
-    }
-    for (int64_t j = first; segment->copy && j < first + count; j++) {
-        const int64_t at = map ? map[j] : j;
-        convert_row(segment->copy + j * segment->values_stride,
-                    flash_at(value, attn_offset(value, head->batch, head->kv_head, at)),
-                    value->dtype, value->stride[3], value_dim,
-                    flash_token_scale(&head->io->value_scales, head, at));
-    }
-    if (!ATTN_SMALL && segment->finite)
-        segment->finite[panel] =
-            !segment->values || tile_all_finite(segment->values + first * segment->values_stride,
-                                                segment->values_stride, count, value_dim);
 }
 
 /* In base 4; 0: none. A cap that is denormal is the least normal number: logits are 0 under both, but for 2^-126, and
@@ -145,14 +57,6 @@ ATTN_INLINE float flash_sink_of(const attn_head_t *head, int64_t query_head) {
     return ((const float *)sinks->data)[query_head * sinks->stride[1]] * ATTN_LOG4_E;
 }
 
-/* A query in f32, times `factor`. */
-ATTN_SMALL_STEP void flash_read_query(const attn_head_t *head, attn_place_t at, float *to,
-                                      float factor) {
-    const attn_tensor_t *query = &head->io->query;
-    convert_row(to, flash_at(query, attn_offset(query, at.batch, at.head, at.query)), query->dtype,
-                query->stride[3], head->problem->dim, factor);
-}
-
 /** Set what a tile, whose rows are known, has of the problem, and what changes its rows' logits. */
 ATTN_INLINE void flash_set_rules(flash_tile_t *tile, const attn_head_t *head) {
     const attn_problem_t *problem = head->problem;
@@ -173,23 +77,11 @@ ATTN_SMALL_STEP void flash_set_queries(flash_tile_t *tile, const attn_head_t *he
     flash_set_rules(tile, head);
 }
 
-/* Whether a tile's queries, one after another, stand so in memory, in f32. */
-ATTN_INLINE int flash_follow(const attn_head_t *head, const flash_tile_t *tile) {
-    const attn_place_t *first = &tile->places[0], *last = &tile->places[TILE_ROWS - 1];
-    return head->io->query.dtype == ATTN_F32 && first->head == last->head &&
-           first->batch == last->batch;
-}
-
 /** Set up tile number `t`, whose queries are set: they are packed, and see nothing yet. Without output it only finds its
  * normaliser. */
 ATTN_SMALL_STEP void flash_prepare_tile(const attn_head_t *head, const flash_scratch_t *scratch,
                                         int64_t t, int follow, int with_output) {
-    const attn_problem_t *problem = head->problem;
-    const attn_tensor_t *query = &head->io->query;
-    const float factor = head->scale * ATTN_LOG4_E;
     flash_tile_t *tile = &scratch->tiles[t];
-    float *packed = scratch->queries + t * TILE_ROWS * problem->dim;
-    tile->query = packed;
     tile->out = with_output ? scratch->out + t * TILE_ROWS * scratch->out_stride : NULL;
     tile->out_stride = scratch->out_stride;
     tile->scores = scratch->scores;
@@ -197,16 +89,7 @@ ATTN_SMALL_STEP void flash_prepare_tile(const attn_head_t *head, const flash_scr
     flash_begin(tile);
     for (int r = 0; r < TILE_ROWS; r++)
         flash_sink(tile, r, flash_sink_of(head, tile->places[r].head));
-    if (follow) {
-        const attn_place_t first = tile->places[0];
-        tile_pack(packed, TILE_ROWS, tile->rows, problem->dim,
-                  attn_row(query, first.batch, first.head, first.query), query->stride[2],
-                  query->stride[3], factor);
-        return;
-    }
-    for (int64_t r = 0; r < tile->rows; r++)
-        flash_read_query(head, tile->places[r], scratch->rows + r * problem->dim, factor);
-    tile_pack(packed, TILE_ROWS, tile->rows, problem->dim, scratch->rows, problem->dim, 1, 1.0f);
+    flash_pack_queries(head, scratch, t, follow);
 }
 
 /** How many tiles some queries are. */

@@ -30,7 +30,7 @@ static inline int attn_are_same(const attn_io_t *io, int axis) {
 static inline flash_units_t attn_units_of(const flash_plan_t *plan, const attn_io_t *io) {
     const attn_pattern_t *pattern = plan->pattern;
     flash_units_t units = attn_single_units();
-    if (ATTN_SMALL || (!plan->decode && plan->kernels->panel_bytes)) return units;
+    if (ATTN_SMALL || (!plan->decode && plan->kernels->kind == FLASH_INTEGERS)) return units;
     if (pattern && pattern->by_head) return units;
     if (attn_are_same(io, 0) && !(pattern && (plan->problem.inputs & ATTN_INPUT_KV_LENGTHS)))
         units.batches = plan->problem.batch;

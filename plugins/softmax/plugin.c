@@ -18,18 +18,19 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
 }
 
 #if !ATTN_SMALL
-static const char *const precisions[] = {"f32", "int16", "int8", NULL};
-enum { F32, INT16, INT8 };
 static const attn_param_info_t param_infos[] = {
     {
         .struct_size = sizeof(attn_param_info_t),
         .type = ATTN_PARAM_CHOICE,
         .name = "precision",
         .label = "Precision",
-        .help = "what products are of: floats, or integers with scales (faster, less exact)",
+        .help = "what products are of, at least: f32; bf16, or three of them for each (bf16x3), "
+                "where the processor "
+                "multiplies those faster; integers with scales. auto: bf16 for inputs in bf16, "
+                "else f32",
         .unit = "",
-        .maximum = INT8,
-        .choices = precisions,
+        .maximum = FLASH_INT8,
+        .choices = attn_flash_precisions,
     },
 };
 
@@ -40,13 +41,10 @@ static const attn_ext_params_t params = {
 };
 
 /* What integers are not there for; queries are multiplied as floats where they are few (quantised.h). */
-static attn_status_t check(const char *precision, const attn_problem_t *problem,
-                           attn_error_t *error) {
+static attn_status_t check_integers(const char *precision, const attn_problem_t *problem,
+                                    attn_error_t *error) {
     const int is_decoded = attn_decode_fits(problem, NULL) && problem->kv_dtype == ATTN_I8;
     const int floats = !attn_quantised_fits(problem) && !is_decoded;
-    if (problem->backward)
-        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "softmax: precision %s has no gradients",
-                         precision);
     if (!floats && problem->dim > QUANTISED_MOST_DIM)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "softmax: precision %s takes d up to %d, not %" PRId64, precision,
@@ -59,11 +57,11 @@ static attn_status_t choose(const attn_host_t *host, const attn_problem_t *probl
                             const attn_value_t *values, const flash_kernels_t **kernels,
                             attn_error_t *error) {
     const quantised_kernels_t *quantised = attn_quantised_kernels(attn_host_tier(host));
-    const int64_t precision = values ? values[0].integer : F32; /* sketch's plans have no values */
-    *kernels = NULL;
-    if (precision == F32) return ATTN_OK;
-    *kernels = precision == INT8 ? &quantised->int8 : &quantised->int16;
-    return check(precisions[precision], problem, error);
+    const int64_t precision = values ? values[0].integer : FLASH_F32; /* sketch's have no values */
+    attn_status_t status = attn_flash_choose("softmax", host, problem, precision, kernels, error);
+    if (status != ATTN_OK || precision < FLASH_INT16) return status;
+    *kernels = precision == FLASH_INT8 ? &quantised->int8 : &quantised->int16;
+    return check_integers(attn_flash_precisions[precision], problem, error);
 }
 #else
 static const attn_ext_params_t params = {.struct_size = sizeof(attn_ext_params_t)};

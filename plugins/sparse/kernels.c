@@ -12,7 +12,7 @@ static void pack(const attn_head_t *head, const attn_segment_t *segment, int64_t
                  void *scratch) {
     attn_arena_t arena = {.base = scratch};
     const flash_scratch_t space = flash_lay_out(head->problem, &arena);
-    flash_pack(head, segment, panel, space.rows);
+    flash_pack(head, segment, panel, &space);
 }
 
 /* Logits before masking: of all keys. */

@@ -82,8 +82,22 @@ static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t s
         .initial = first, .automatic = zero, .choices = list                                       \
     }
 
-enum { BLOCK, LOCAL, GLOBAL, PATTERN, STRIDE, RANDOM, SEED, ENTRIES, TOP, BUCKETS, ROUNDS, SHARED };
-enum { PARAMETERS = SHARED + 1 };
+enum {
+    BLOCK,
+    LOCAL,
+    GLOBAL,
+    PATTERN,
+    STRIDE,
+    RANDOM,
+    SEED,
+    ENTRIES,
+    TOP,
+    BUCKETS,
+    ROUNDS,
+    SHARED,
+    PRECISION
+};
+enum { PARAMETERS = PRECISION + 1 };
 static const attn_param_info_t params[PARAMETERS] = {
     [BLOCK] = PARAM(INTEGER, "block", "block size B", "B: keys a block", "keys", 0, 65536, 0,
                     "2^floor(log2 sqrt m)", NULL),
@@ -109,6 +123,8 @@ static const attn_param_info_t params[PARAMETERS] = {
     [SHARED] = PARAM(BOOLEAN, "shared", "shared",
                      "lsh: 1 where keys are the queries: none sees itself beside others", "", 0, 1,
                      0, NULL, NULL),
+    [PRECISION] = PARAM(CHOICE, "precision", "Precision", FLASH_PRECISION_HELP, "", 0, FLASH_INT8,
+                        0, NULL, attn_flash_precisions),
 };
 #undef PARAM
 
@@ -326,24 +342,32 @@ static int64_t all_blocks(const sparse_pattern_t *pattern) {
     return pattern->columns > INT64_MAX / rows ? INT64_MAX : rows * pattern->columns;
 }
 
-/* NULL: those of key spans. */
-static const flash_kernels_t *kernels_of(const attn_host_t *host, const sparse_pattern_t *pattern) {
-    const sparse_kernels_t *kernels = attn_sparse_kernels(attn_host_tier(host));
-    if (pattern->base.list) return &kernels->buckets;
-    return pattern->kind->by_logits ? &kernels->topkeys : NULL;
+/* Queries that choose among keys have kernels of their own, in f32. */
+static attn_status_t choose_kernels(const attn_host_t *host, const sparse_pattern_t *pattern,
+                                    const attn_problem_t *problem, int64_t precision,
+                                    const flash_kernels_t **kernels, attn_error_t *error) {
+    const sparse_kernels_t *own = attn_sparse_kernels(attn_host_tier(host));
+    const attn_status_t status =
+        attn_flash_choose("sparse", host, problem, precision, kernels, error);
+    if (pattern->base.list) *kernels = &own->buckets;
+    if (pattern->kind->by_logits) *kernels = &own->topkeys;
+    return status;
 }
 
 static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *given,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
     const attn_problem_t problem = attn_problem_copy(given);
+    const flash_kernels_t *kernels;
     sparse_pattern_t pattern = pattern_of(&problem, values);
     attn_status_t status = check(&pattern, &problem, error);
+    if (status == ATTN_OK)
+        status =
+            choose_kernels(host, &pattern, &problem, values[PRECISION].integer, &kernels, error);
     if (status != ATTN_OK) return status;
     sparse_plan_t *plan = allocate(host, &pattern, problem.dim);
     status = attn_flash_plan("sparse", host, &problem, plan ? &plan->flash : NULL,
-                             plan ? &plan->pattern.base : NULL, kernels_of(host, &pattern), result,
-                             error);
+                             plan ? &plan->pattern.base : NULL, kernels, result, error);
     if (status != ATTN_OK) return status;
     plan->entries = values[ENTRIES].integer ? values[ENTRIES].integer : all_blocks(&pattern);
     plan->run = plan->flash.base.run;

@@ -258,7 +258,7 @@ const commands = [
     [
         "a precision that there is not",
         ["run", "softmax", ...ok, "--set", "precision=int4"],
-        /'precision': 'int4' is not one of f32, int16, int8/,
+        /'precision': 'int4' is not one of auto, f32, bf16, bf16x3, int16, int8/,
     ],
     [
         "a precision of a backend that has none",

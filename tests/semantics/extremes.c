@@ -51,17 +51,20 @@ static trial_t trial_of(const attn_problem_t *problem, const double *logits) {
     return trial;
 }
 
-/* Rounding of the logit on its way to the kernel's base and back. */
+/* Rounding of the logit on its way to the kernel's base and back, and of its product's factors. */
 static void require_lse(const trial_t *trial, int64_t row, double expected) {
-    compare_number(typed_get(&trial->lse.tensor, 0, 0, row, 0), expected, 0x1p-22 * fabs(expected),
+    const double off = 0x1p-22 + trial_arithmetic(trial).logit;
+    compare_number(typed_get(&trial->lse.tensor, 0, 0, row, 0), expected, off * fabs(expected),
                    "lse", (int64_t[4]){0, 0, row, 0});
 }
 
 static void require_value(const trial_t *trial, int64_t row, int64_t key) {
-    for (int64_t c = 0; c < COLUMNS; c++)
-        compare_number(typed_get(&trial->out.tensor, 0, 0, row, c),
-                       typed_get(&trial->value.tensor, 0, 0, key, c), 0, "out",
+    for (int64_t c = 0; c < COLUMNS; c++) {
+        const double value = typed_get(&trial->value.tensor, 0, 0, key, c);
+        compare_number(typed_get(&trial->out.tensor, 0, 0, row, c), value,
+                       trial_arithmetic(trial).value * fabs(value), "out",
                        (int64_t[4]){0, 0, row, c});
+    }
 }
 
 /* Of the values that the row sees: m additions and a division, each of which rounds. */
@@ -76,8 +79,9 @@ static void require_mean(const trial_t *trial, int64_t row) {
             sum += value / seen;
             absolute += fabs(value) / seen;
         }
-        compare_number(typed_get(&trial->out.tensor, 0, 0, row, c), sum,
-                       (2 * KEYS + 24) * 0x1p-24 * absolute, "out", (int64_t[4]){0, 0, row, c});
+        const double off = (2 * KEYS + 24) * 0x1p-24 + trial_arithmetic(trial).value;
+        compare_number(typed_get(&trial->out.tensor, 0, 0, row, c), sum, off * absolute, "out",
+                       (int64_t[4]){0, 0, row, c});
     }
 }
 
@@ -310,11 +314,12 @@ static void scores(void **state) {
             trial_t trial = trial_create(&problem, &look);
             set_products(&trial, logits);
             trial_solve(context, &trial);
+            const double off = 0x1p-22 + trial_arithmetic(&trial).logit;
             for (int64_t j = 0; j < KEYS; j++) {
                 const int hidden = stage == ATTN_SCORES_MASKED && !trial_sees(&trial, 0, 0, 7, j);
                 const double logit = hidden ? (double)-INFINITY : (double)(float)logits[j];
-                compare_number(typed_get(&trial.scores.tensor, 0, 0, 7, j), logit,
-                               0x1p-22 * fabs(size), "scores", (int64_t[4]){0, 0, 7, j});
+                compare_number(typed_get(&trial.scores.tensor, 0, 0, 7, j), logit, off * fabs(size),
+                               "scores", (int64_t[4]){0, 0, 7, j});
             }
             trial_destroy(&trial);
         }

@@ -27,6 +27,14 @@ static const trial_subject_t SUBJECTS[] = {
     {"sparse",
      "pattern=dilated,block=2,local=2,stride=3",
      {.form = FORM_SPARSE, .pattern = PATTERN_DILATED, .block = 2, .local = 2, .stride = 3}},
+    {"softmax", "precision=bf16", {.form = FORM_SOFTMAX}},
+    {"softmax", "precision=bf16x3", {.form = FORM_SOFTMAX}},
+    {"sparse",
+     "block=5,local=2,global=2,precision=bf16",
+     {.form = FORM_SPARSE, .block = 5, .local = 2, .global = 2}},
+    {"sparse",
+     "pattern=strided,block=3,local=2,stride=3,precision=bf16x3",
+     {.form = FORM_SPARSE, .pattern = PATTERN_STRIDED, .block = 3, .local = 2, .stride = 3}},
 };
 static size_t turn; /* the subject's number, from 1 on */
 
@@ -36,9 +44,13 @@ int trial_is_dense(void) { return trial_subject()->formula.form == FORM_SOFTMAX;
 
 int trial_next_subject(void) {
     attn_context_t *context = fixture_context(1);
+    const int bf16 = attn_context_tier(context) == ATTN_TIER_AVX512BF16;
     int found = 0;
-    while (!found && turn < TEST_COUNT(SUBJECTS))
-        found = attn_backend_find(context, SUBJECTS[turn++].backend) != NULL;
+    while (!found && turn < TEST_COUNT(SUBJECTS)) {
+        const trial_subject_t *subject = &SUBJECTS[turn++];
+        if (!bf16 && strstr(subject->settings, "bf16")) continue; /* it would be f32 once more */
+        found = attn_backend_find(context, subject->backend) != NULL;
+    }
     attn_context_destroy(context);
     return found;
 }
@@ -231,8 +243,16 @@ static size_t workspace_block(uint64_t size) {
     return GUARD + ((size_t)size + 63) / 64 * 64 + GUARD;
 }
 
+/* By the name of its kernel. */
+static int parts_of(const attn_plan_t *plan) {
+    const char *kernel = attn_plan_kernel(plan);
+    if (strstr(kernel, " bf16x3 ")) return 2;
+    return strstr(kernel, " bf16 ") != NULL;
+}
+
 void trial_give_workspace(const attn_plan_t *plan, trial_t *trial) {
     const uint64_t size = attn_plan_workspace_size(plan);
+    trial->bf16_parts = parts_of(plan);
     free(trial->workspace);
     trial->workspace = aligned_alloc(64, workspace_block(size));
     if (!trial->workspace) test_fail("the test itself has no memory");
@@ -249,6 +269,10 @@ void trial_check_workspace(const trial_t *trial) {
         if ((unsigned char)trial->workspace[i] != GUARD_BYTE)
             test_fail("byte %zu of the workspace's block (size %zu) was written", i, size);
     }
+}
+
+arithmetic_t trial_arithmetic(const trial_t *trial) {
+    return trial->bf16_parts ? exact_bf16(&trial->problem, trial->bf16_parts) : EXACT_F32;
 }
 
 void trial_run(const attn_plan_t *plan, trial_t *trial) {
@@ -297,6 +321,9 @@ void trial_run_stream(const attn_context_t *context, trial_t *trial, const char 
         .struct_size = sizeof asked, .query = io->query, .out = io->out, .lse = io->lse};
     attn_error_t error = {0};
     attn_stream_t *stream = NULL;
+    attn_plan_t *plan = fixture_plan(context, trial_subject()->backend, &trial->problem, settings);
+    trial->bf16_parts = parts_of(plan); /* a stream's plans are of the same kind */
+    attn_plan_destroy(plan);
     typed_reset(&trial->out);
     if (trial->lse.block) typed_reset(&trial->lse);
     attn_status_t status = fixture_try_stream(context, trial_subject()->backend, &trial->problem,

@@ -49,6 +49,7 @@ typedef struct trial {
     typed_t query, key, value, out, lse, bias, mask, lengths, sinks, slopes, key_scales,
         value_scales, scores;
     char *workspace; /**< guarded */
+    int bf16_parts; /**< of each factor in the products of the last plan that ran; 0: they are of floats */
     attn_io_t io;
 } trial_t;
 
@@ -67,6 +68,9 @@ int trial_sees(const trial_t *trial, int64_t batch, int64_t head, int64_t query,
 
 /** exact_create() under the subject's pattern. */
 exact_t trial_exact(const trial_t *trial);
+
+/** How the last plan that ran rounds. */
+arithmetic_t trial_arithmetic(const trial_t *trial);
 
 /** A plan of the subject. */
 attn_plan_t *trial_plan(const attn_context_t *context, const attn_problem_t *problem);

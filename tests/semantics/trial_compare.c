@@ -50,11 +50,12 @@ static void compare_scores(const trial_t *trial, const exact_t *exact, const int
 void trial_compare(const trial_t *trial) {
     const attn_problem_t *p = &trial->problem;
     exact_t exact = trial_exact(trial);
+    const arithmetic_t arithmetic = trial_arithmetic(trial);
     double *space = malloc((size_t)(p->value_dim + 2 * p->keys) * sizeof *space);
     if (!space) test_fail("the test itself has no memory");
     FOR_EACH_ROW(p, at) {
         if (trial_is_dense() && test_is_lowest_tier()) compare_oracle(trial, &exact, space, at);
-        exact_row(&exact, p, &trial->io, &EXACT_F32, at[0], at[1], at[2]);
+        exact_row(&exact, p, &trial->io, &arithmetic, at[0], at[1], at[2]);
         compare_exact_row(&exact, p, &trial->io, at);
         if (trial->scores.block) compare_scores(trial, &exact, at);
     }
@@ -68,11 +69,12 @@ void trial_compare_weights(const attn_plan_t *plan, trial_t *trial, exact_t *exa
     float *row = malloc((size_t)keys * sizeof *row);
     if (!row) test_fail("the test itself has no memory");
     trial_give_workspace(plan, trial);
+    const arithmetic_t arithmetic = trial_arithmetic(trial);
     attn_error_t error = {0};
     FOR_EACH_ROW(problem, at) {
         if (attn_weights(plan, &trial->io, at[0], at[1], at[2], 1, row, keys, &error) != ATTN_OK)
             test_fail("attn_weights: %s", error.message);
-        exact_row(exact, problem, io, &EXACT_F32, at[0], at[1], at[2]);
+        exact_row(exact, problem, io, &arithmetic, at[0], at[1], at[2]);
         for (int64_t j = 0; j < keys; j++)
             compare_number((double)row[j], exact->weight[j], exact->weight_bound[j], "weights",
                            (int64_t[]){at[0], at[1], at[2], j});

@@ -49,7 +49,8 @@ typedef struct way_back {
 
 int trial_has_gradients(const attn_context_t *context, const attn_problem_t *problem) {
     const attn_backend_t *backend = attn_backend_find(context, trial_subject()->backend);
-    return backend->features & ATTN_FEATURE_BACKWARD && problem->kv_dtype != ATTN_I8;
+    return backend->features & ATTN_FEATURE_BACKWARD && problem->kv_dtype != ATTN_I8 &&
+           !strstr(trial_subject()->settings, "bf16");
 }
 
 /* ---- arrays --------------------------------------------------------------------------------------- */
@@ -252,7 +253,7 @@ static void check_oracle(way_back_t *way, const row_t *row) {
 
 static void add_row(way_back_t *way, const row_t *at) {
     const attn_problem_t *p = &way->trial.problem;
-    row_t row = *at;
+    row_t row = *at; /* a plan with gradients has no precision but f32 */
     exact_row(&way->exact, p, &way->trial.io, &EXACT_F32, row.b, row.h, row.i);
     row.dot = dot_of(way, &row);
     for (int64_t j = 0; j < p->keys; j++)

@@ -28,6 +28,11 @@
  *     |dO_c| <= sum_j |v_jc| |dA_j|.
  * Underflow: exp below the smallest normal number may become 0 (tiny), and products with values below
  * it lose bits: 2^-149 each.
+ * Products of bf16 numbers (core/gemm/bf16.h) are exact, but factors are sums of parts: of one, which is off by w = 2^-8
+ * of it, or of two, off by w^2, and then the product of both second parts, each at most w, is left out. Query and key are
+ * off by that before they are multiplied, weight and value after the normaliser has summed weights as they were. A factor
+ * whose type is bf16 is one part. Denormals count as zero, in factors and in results: 2^-126 of the other factor for each
+ * product, and 2^-126.
  * The constants 4, 4 and 24 are those of arithmetic_t, for computations other than the library's.
  */
 #include "exact.h"
@@ -52,6 +57,23 @@ const arithmetic_t EXACT_F64 = {.u = 0x1p-53,
                                 .exponent = 1,
                                 .steps = 8, /* exp, sum, quotient, product */
                                 .tiny = 0x1p-1074};
+
+/* (1 + left) (1 + right) - 1, and what is left out of it. */
+static double both_off(double left, double right, double omitted) {
+    return left + right + left * right + omitted;
+}
+
+arithmetic_t exact_bf16(const attn_problem_t *problem, int parts) {
+    const double w = 0x1p-8, off = parts == 1 ? w : w * w;
+    const double query = problem->dtype == ATTN_BF16 ? 0 : off;
+    const double key = problem->kv_dtype == ATTN_BF16 ? 0 : off;
+    const int second = parts > 1; /* parts, which both factors have if they are not in bf16 */
+    arithmetic_t arithmetic = EXACT_F32;
+    arithmetic.logit = both_off(query, key, second && query > 0 && key > 0 ? w * w : 0);
+    arithmetic.value = both_off(off, key, second && key > 0 ? w * w : 0);
+    arithmetic.flush = (double)FLT_MIN;
+    return arithmetic;
+}
 
 exact_t exact_create(const attn_problem_t *problem) {
     const int64_t m = problem->keys, d = problem->dim, dv = problem->value_dim;
@@ -153,16 +175,18 @@ static void raw_score(exact_t *e, const place_t *at, int64_t key) {
     const attn_problem_t *problem = at->problem;
     const double d = (double)problem->dim;
     const double scale = isnan(problem->scale) ? 1 / sqrt(d) : (double)problem->scale;
-    double dot = 0, absolute = 0;
+    double dot = 0, absolute = 0, flushed = 0;
     get_scaled(e, &at->io->key, &at->io->key_scales, at, key);
     for (int64_t k = 0; k < problem->dim; k++) {
         const double term = e->query[k] * e->row[k];
         dot += term;
         absolute += fabs(term);
+        flushed += 1 + fabs(e->query[k]) + fabs(e->row[k]);
     }
+    const arithmetic_t *a = at->arithmetic;
     e->score[0][key] = scale * dot;
-    e->score_bound[0][key] =
-        (8 * at->arithmetic->u + d * at->arithmetic->sum_u) * fabs(scale) * absolute;
+    e->score_bound[0][key] = (8 * a->u + d * a->sum_u + a->logit) * fabs(scale) * absolute;
+    if (a->flush > 0) e->score_bound[0][key] += a->flush * fabs(scale) * flushed;
 }
 
 /* Also where denormal floats are zero. */
@@ -299,7 +323,12 @@ static void weigh(exact_t *e, const place_t *at) {
                    sums / (1 - sums) + 4 * u * (fabs(maximum) + fabs(log(sum)) + 1);
 }
 
+static double products_off(const arithmetic_t *a, double weight, double value) {
+    return a->value * weight * fabs(value) + a->flush * (1 + weight + fabs(value));
+}
+
 static void mix(exact_t *e, const place_t *at) {
+    const arithmetic_t *a = at->arithmetic;
     for (int64_t c = 0; c < at->problem->value_dim; c++) e->out[c] = e->out_bound[c] = 0;
     for (int64_t j = 0; j < at->problem->keys; j++) {
         if (e->kept[j] == 0) continue;
@@ -307,6 +336,8 @@ static void mix(exact_t *e, const place_t *at) {
         for (int64_t c = 0; c < at->problem->value_dim; c++) {
             e->out[c] += e->weight[j] * e->row[c];
             e->out_bound[c] += e->weight_bound[j] * fabs(e->row[c]) + 0x1p-148;
+            if (a->value > 0)
+                e->out_bound[c] += products_off(a, e->weight[j] + e->weight_bound[j], e->row[c]);
         }
     }
 }

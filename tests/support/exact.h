@@ -18,10 +18,17 @@ typedef struct arithmetic {
     double rescale;  /**< how often the differences of running maxima are; 0: there are none */
     double steps;    /**< how often a weight is, from exp to its part of the output */
     double tiny;     /**< what a weight that underflows may lose */
+    double logit;    /**< what each product of query and key may be off by, of itself, beside u */
+    double value;    /**< the same of weight and value */
+    double flush;    /**< below this, factors and products may be 0 */
 } arithmetic_t;
 
 /** The library's: f32, weights below the normal numbers may become 0. */
 extern const arithmetic_t EXACT_F32;
+
+/** The library's where products are of `parts` bf16 numbers for each float: query and key, weight and value. What is in
+ * bf16 anyway is exact. */
+arithmetic_t exact_bf16(const attn_problem_t *problem, int parts);
 
 /** The oracle's: double throughout, two passes, so that no maximum runs. */
 extern const arithmetic_t EXACT_F64;

@@ -23,8 +23,8 @@ const backends = {
 
 const softmax = {
     Precision: "Genauigkeit",
-    "what products are of: floats, or integers with scales (faster, less exact)":
-        "woraus Produkte sind: Gleitkommazahlen oder ganze Zahlen mit Skalen (schneller, ungenauer)",
+    "what products are of, at least: f32; bf16, or three of them for each (bf16x3), where the processor multiplies those faster; integers with scales, which sparse takes for f32; auto: bf16 for inputs that are all bf16, else f32":
+        "woraus Produkte mindestens sind: f32; bf16, oder je drei davon (bf16x3), wo der Prozessor diese schneller multipliziert; ganze Zahlen mit Skalen, die sparse als f32 nimmt; auto: bf16, wenn alle Eingaben bf16 sind, sonst f32",
 };
 
 const linear = {

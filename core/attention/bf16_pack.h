@@ -1,0 +1,102 @@
+/*
+ * attention/bf16_pack.h: keys, values and queries packed for products of bf16 numbers (bf16_products.h).
+ */
+#ifndef ATTN_ATTENTION_BF16_PACK_H
+#define ATTN_ATTENTION_BF16_PACK_H
+
+#include "attention/bf16_products.h"
+#include "attention/operands.h"
+
+ATTN_INLINE void flash_lay_out_operands(flash_scratch_t *scratch, const attn_problem_t *problem,
+                                        attn_arena_t *arena) {
+    const int64_t columns = attn_round_up(problem->value_dim, PANEL);
+    const int64_t stride = attn_round_up(problem->dim, ATTN_PIECE_ALIGNMENT / sizeof(uint16_t));
+    flash_bf16_scratch_t *bf16 = &scratch->bf16;
+    bf16->query_stride = stride;
+    bf16->rows_stride = attn_max(stride, columns);
+    bf16->queries =
+        attn_arena_take(arena, FLASH_TILES * FLASH_PARTS * TILE_ROWS, stride * sizeof(uint16_t));
+    bf16->weights = attn_arena_take(arena, FLASH_PARTS * TILE_ROWS, FLASH_KEYS * sizeof(uint16_t));
+    bf16->panel = attn_arena_take(arena, problem->dim, PANEL * sizeof(float));
+    scratch->rows = attn_arena_take(arena, bf16->rows_stride, PANEL * sizeof(float));
+}
+
+/* Keys or values `first` <= j < first + count of a segment as floats in scratch->rows, and zeros behind them, up to whole
+ * panels of both. */
+ATTN_SMALL_STEP void bf16_read_rows_(const attn_head_t *head, const attn_segment_t *segment,
+                                     const attn_tensor_t *tensor, const attn_tensor_t *scales,
+                                     int64_t first, int64_t count, int64_t width,
+                                     const flash_scratch_t *scratch) {
+    const int64_t stride = scratch->bf16.rows_stride;
+    for (int64_t j = 0; j < PANEL; j++) {
+        float *row = scratch->rows + j * stride;
+        const int64_t at = j < count && segment->map ? segment->map[first + j] : first + j;
+        if (j < count)
+            convert_row(row, flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, at)),
+                        tensor->dtype, tensor->stride[3], width,
+                        flash_token_scale(scales, head, at));
+        for (int64_t c = j < count ? width : 0; c < stride; c++) row[c] = 0.0f;
+    }
+}
+
+/** Pack panel number `number` of a segment of the head. */
+ATTN_SMALL_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment,
+                                int64_t number, const flash_scratch_t *scratch) {
+    const attn_problem_t *problem = head->problem;
+    const attn_io_t *io = head->io;
+    const int64_t dim = problem->dim, value_dim = problem->value_dim;
+    const int64_t first = number * PANEL, count = attn_min(PANEL, segment->count - first);
+    const int64_t stride = scratch->bf16.rows_stride;
+    const flash_panel_t panel = flash_panel_at(segment, number, dim, value_dim);
+    flash_fetch(&io->key, head, segment->map, first, count);
+    if (io->value.data) flash_fetch(&io->value, head, segment->map, first, count);
+    bf16_read_rows_(head, segment, &io->key, &io->key_scales, first, count, dim, scratch);
+    tile_pack(scratch->bf16.panel, PANEL, PANEL, dim, scratch->rows, stride, 1, 1.0f);
+    bf16_pack(FLASH_PARTS, scratch->bf16.panel, PANEL, dim, bf16_words(dim), panel.keys);
+    if (!io->value.data) return;
+    bf16_read_rows_(head, segment, &io->value, &io->value_scales, first, count, value_dim, scratch);
+    *panel.finite = tile_all_finite(scratch->rows, stride, PANEL, value_dim);
+    for (int64_t c = 0; c < value_dim; c += PANEL)
+        bf16_pack(FLASH_PARTS, scratch->rows + c, stride, PANEL, BF16_VALUE_WORDS,
+                  panel.values + c * FLASH_PARTS * BF16_VALUE_WORDS);
+}
+
+/* The power of two next to `factor`: queries times that are as exact as queries. */
+ATTN_INLINE float bf16_power_(float factor) {
+    int exponent;
+    const float fraction = frexpf(factor, &exponent);
+    if (fraction == 0.0f || !(fabsf(fraction) < 1.0f)) return 1.0f; /* zero, infinite or NaN */
+    return ldexpf(1.0f, exponent < -125 ? -125 : exponent);
+}
+
+ATTN_INLINE int flash_follow(const attn_head_t *head, const flash_tile_t *tile) {
+    (void)head, (void)tile;
+    return 0;
+}
+
+/* The queries of tile number `t`: rows that are not there are zero. */
+ATTN_INLINE void flash_pack_queries(const attn_head_t *head, const flash_scratch_t *scratch,
+                                    int64_t t, int follow) {
+    const int64_t dim = head->problem->dim, stride = scratch->bf16.query_stride;
+    const int64_t part = TILE_ROWS * stride;
+    const float factor = head->scale * ATTN_LOG4_E, power = bf16_power_(factor);
+    flash_tile_t *tile = &scratch->tiles[t];
+    uint16_t *packed = scratch->bf16.queries + t * FLASH_PARTS * part;
+    (void)follow;
+    for (int64_t c = 0; c < stride; c++) scratch->rows[c] = 0.0f;
+    for (int64_t r = 0; r < TILE_ROWS; r++) {
+        if (r < tile->rows)
+            flash_read_query(head, tile->places[r], scratch->rows, power);
+        else
+            memset(scratch->rows, 0, (size_t)dim * sizeof(float));
+        bf16_split_row(FLASH_PARTS, scratch->rows, stride, packed + r * stride, part);
+    }
+    tile->bf16 = (flash_bf16_t){
+        .query = packed,
+        .query_stride = stride,
+        .factor = factor / power,
+        .weights = scratch->bf16.weights,
+    };
+}
+
+#endif

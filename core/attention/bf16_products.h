@@ -1,0 +1,245 @@
+/*
+ * attention/bf16_products.h: the two products of a tile of queries with its keys and values, of numbers as sums of
+ * FLASH_PARTS bf16 numbers (gemm/bf16.h, products.h).
+ *
+ * Products are of queries times a power of two, exactly; the rest of what scales logits multiplies sums. Weights are split
+ * as they come out of the softmax; their sum is of the weights themselves.
+ */
+#ifndef ATTN_ATTENTION_BF16_PRODUCTS_H
+#define ATTN_ATTENTION_BF16_PRODUCTS_H
+
+#include "attention/tile.h"
+#include "gemm/bf16.h"
+
+enum {
+    FLASH_HAS_ONE = BF16_HAS_ONE, /* whether one vector of a panel's keys is multiplied by itself */
+    BF16_VALUE_WORDS = PANEL / 2, /* of a panel's keys */
+};
+_Static_assert(PANEL % 2 == 0, "a word has two of a panel's keys");
+
+/* A panel of keys with its values, as prefill.c keeps it. */
+typedef struct flash_panel {
+    int32_t *keys;   /* [parts][words of dim][PANEL] */
+    int32_t *values; /* [panels of columns][parts][BF16_VALUE_WORDS][PANEL] */
+    int64_t *finite; /* whether all values are */
+} flash_panel_t;
+
+/* Whole cache lines. */
+ATTN_INLINE uint64_t bf16_key_bytes(int64_t dim) {
+    return (uint64_t)bf16_words(dim) * FLASH_PARTS * PANEL * sizeof(int32_t);
+}
+ATTN_INLINE uint64_t bf16_value_bytes(int64_t value_dim) {
+    return (uint64_t)attn_round_up(value_dim, PANEL) * FLASH_PARTS * BF16_VALUE_WORDS *
+           sizeof(int32_t);
+}
+ATTN_INLINE uint64_t bf16_panel_bytes(int64_t dim, int64_t value_dim) {
+    return bf16_key_bytes(dim) + bf16_value_bytes(value_dim) + ATTN_PIECE_ALIGNMENT;
+}
+
+ATTN_INLINE flash_panel_t flash_panel_at(const attn_segment_t *segment, int64_t number, int64_t dim,
+                                         int64_t value_dim) {
+    char *at = (char *)segment->panels + (uint64_t)number * bf16_panel_bytes(dim, value_dim);
+    return (flash_panel_t){
+        .keys = (int32_t *)at,
+        .values = (int32_t *)(at + bf16_key_bytes(dim)),
+        .finite = (int64_t *)(at + bf16_key_bytes(dim) + bf16_value_bytes(value_dim)),
+    };
+}
+
+/* A thread is ready for products between these. */
+ATTN_INLINE void flash_begin_products(void) { bf16_begin(); }
+ATTN_INLINE void flash_end_products(void) { bf16_finish(); }
+
+/* ---- logits ---------------------------------------------------------------------------------------- */
+
+/* By so many parts, of `rows` rows and `vectors` vectors of a panel's columns, all constants. Returns whether all are finite. */
+ATTN_INLINE int bf16_multiply_(int parts, int rows, int vectors, const flash_tile_t *tile,
+                               const int32_t *keys, float *scores) {
+    const int64_t words = bf16_words(tile->dim);
+    const bf16_rows_t left = {tile->bf16.query, tile->bf16.query_stride,
+                              TILE_ROWS * tile->bf16.query_stride};
+    const vf factor = vf_set1(tile->bf16.factor);
+    vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
+    bf16_sums_t sums;
+    bf16_zero(rows, vectors, &sums);
+    bf16_add(parts, rows, vectors, words, left, (bf16_panel_t){keys, words * PANEL}, &sums);
+    bf16_end(&sums);
+    ATTN_UNROLL
+    for (int r = 0; r < rows; r++) {
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            if (FLASH_PARTS > 1) poison = vf_mul_add(vf_zero(), bf16_sum(&sums, r, v), poison);
+            vf_store(scores + r * FLASH_KEYS + v * VF_LANES, vf_mul(factor, bf16_sum(&sums, r, v)));
+        }
+    }
+    return FLASH_PARTS == 1 || vf_reduce_add(poison) == 0.0f;
+}
+
+/* Where an infinity has met a second part, which is NaN or zero, the first parts say what the product is. */
+ATTN_SMALL_STEP void bf16_take_first_(int rows, int vectors, const flash_tile_t *tile,
+                                      const int32_t *keys, float *scores) {
+    float first[TILE_ROWS * FLASH_KEYS];
+    bf16_multiply_(1, TILE_ROWS, vectors, tile, keys, first);
+    for (int r = 0; r < rows; r++)
+        for (int j = 0; j < vectors * VF_LANES; j++)
+            if (isnan(scores[r * FLASH_KEYS + j]))
+                scores[r * FLASH_KEYS + j] = first[r * FLASH_KEYS + j];
+}
+
+ATTN_INLINE void bf16_scores_(int rows, int vectors, const flash_tile_t *tile, const int32_t *keys,
+                              float *scores) {
+    if (!bf16_multiply_(FLASH_PARTS, rows, vectors, tile, keys, scores))
+        bf16_take_first_(rows, vectors, tile, keys, scores);
+}
+
+/* As tile_panel_part() has it. */
+ATTN_INLINE void bf16_scores_part_(const flash_tile_t *tile, attn_range_t seen, const int32_t *keys,
+                                   float *scores, int64_t from) {
+    const int few = (int)TILE_ROWS > (int)BF16_FEW_ROWS && tile->rows <= BF16_FEW_ROWS;
+    const int64_t low = attn_max(seen.first, 0) / VF_LANES * VF_LANES;
+    if (FLASH_HAS_ONE && attn_min(seen.last, PANEL) - low <= VF_LANES) {
+        if (few)
+            bf16_scores_(BF16_FEW_ROWS, 1, tile, keys + low, scores + low - from);
+        else
+            bf16_scores_(TILE_ROWS, 1, tile, keys + low, scores + low - from);
+    } else if (few) {
+        bf16_scores_(BF16_FEW_ROWS, TILE_VECTORS, tile, keys, scores - from);
+    } else {
+        bf16_scores_(TILE_ROWS, TILE_VECTORS, tile, keys, scores - from);
+    }
+}
+
+/* S of all rows for those of the keys [base, base + keys) that are `seen`: whole panels, or one vector of one. */
+ATTN_STEP void flash_products(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                              int64_t keys, attn_range_t seen) {
+    const int64_t from = FLASH_HAS_ONE ? base % PANEL : 0;
+    for (int64_t done = 0; done < keys; done += PANEL) {
+        const int64_t first = base - from + done;
+        const flash_panel_t panel =
+            flash_panel_at(segment, first / PANEL, tile->dim, tile->value_dim);
+        bf16_scores_part_(tile, (attn_range_t){seen.first - first, seen.last - first}, panel.keys,
+                          tile->scores + done, from);
+    }
+}
+
+/* ---- values ---------------------------------------------------------------------------------------- */
+
+/* Weights of `keys` keys of each row to their parts. */
+ATTN_INLINE void bf16_split_weights_(flash_tile_t *tile, int64_t keys) {
+    for (int r = 0; r < tile->rows; r++)
+        bf16_split_weights(FLASH_PARTS, tile->scores + r * FLASH_KEYS, keys,
+                           tile->bf16.weights + r * FLASH_KEYS, TILE_ROWS * FLASH_KEYS);
+}
+
+/* out[r][c] += the weights of the keys [base, base + keys), whole words, times column c of their values, for `vectors`
+ * vectors of columns from c on; `rows` and `vectors` are constants. */
+ATTN_INLINE void bf16_add_columns_(int rows, int vectors, flash_tile_t *tile,
+                                   const attn_segment_t *segment, int64_t base, int64_t keys,
+                                   int64_t c) {
+    const int64_t part = BF16_VALUE_WORDS * PANEL;
+    bf16_rows_t left = {tile->bf16.weights, FLASH_KEYS, TILE_ROWS * FLASH_KEYS};
+    bf16_sums_t sums;
+    bf16_zero(rows, vectors, &sums);
+    for (int64_t j = base, end; j < base + keys; left.at += end - j, j = end) {
+        end = attn_min(base + keys, attn_round_down(j, PANEL) + PANEL);
+        const flash_panel_t panel = flash_panel_at(segment, j / PANEL, tile->dim, tile->value_dim);
+        const int32_t *columns = panel.values +
+                                 attn_round_down(c, PANEL) / PANEL * FLASH_PARTS * part +
+                                 c % PANEL + j % PANEL / 2 * PANEL;
+        bf16_add(FLASH_PARTS, rows, vectors, (end - j) / 2, left, (bf16_panel_t){columns, part},
+                 &sums);
+    }
+    bf16_end(&sums);
+    ATTN_UNROLL
+    for (int r = 0; r < rows; r++) {
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            float *out = tile->out + r * tile->out_stride + c + v * VF_LANES;
+            vf_store(out, vf_add(vf_load(out), bf16_sum(&sums, r, v)));
+        }
+    }
+}
+
+ATTN_INLINE void bf16_add_rows_(int rows, flash_tile_t *tile, const attn_segment_t *segment,
+                                int64_t base, int64_t keys) {
+    int64_t c = 0;
+    for (; c + PANEL <= tile->value_dim; c += PANEL)
+        bf16_add_columns_(rows, TILE_VECTORS, tile, segment, base, keys, c);
+    for (; c < tile->value_dim; c += VF_LANES)
+        bf16_add_columns_(rows, 1, tile, segment, base, keys, c);
+}
+
+/* Column c of a panel's key j, from its parts; where one is not finite, that. */
+ATTN_INLINE float bf16_value_(const flash_panel_t *panel, int64_t j, int64_t c) {
+    const int32_t *words = panel->values + c / PANEL * FLASH_PARTS * BF16_VALUE_WORDS * PANEL +
+                           j / 2 * PANEL + c % PANEL;
+    float value = 0.0f;
+    for (int p = 0; p < FLASH_PARTS; p++) {
+        const uint32_t word = (uint32_t)words[p * BF16_VALUE_WORDS * PANEL];
+        const float part = bits_to_float(j % 2 ? word & 0xffff0000u : word << 16);
+        if (!(fabsf(value) <= FLT_MAX)) break;
+        value += part;
+    }
+    return value;
+}
+
+/* The same as a whole where a value of these keys, all of one panel, is not finite: a row reads none that it does not see,
+ * as in tile_accumulate_ranges(). */
+ATTN_SMALL_STEP void bf16_add_seen_(flash_tile_t *tile, const flash_panel_t *panel, int64_t base,
+                                    int64_t keys, const float *weights, int masked) {
+    for (int r = 0; r < tile->rows; r++) {
+        const int64_t last = attn_min(base + keys, tile->last[r]);
+        for (int64_t j = attn_max(base, tile->first[r]); j < last; j++) {
+            const float weight = weights[r * FLASH_KEYS + j - base];
+            if (masked && weight == 0.0f) continue;
+            for (int64_t c = 0; c < tile->value_dim; c++)
+                tile->out[r * tile->out_stride + c] += weight * bf16_value_(panel, j % PANEL, c);
+        }
+    }
+}
+
+ATTN_SMALL_STEP void bf16_add_infinite_(flash_tile_t *tile, const attn_segment_t *segment,
+                                        int64_t base, int64_t keys, int masked) {
+    uint16_t *const weights = tile->bf16.weights;
+    for (int64_t j = base, end; j < base + keys; j = end) {
+        end = attn_min(base + keys, attn_round_down(j, PANEL) + PANEL);
+        const flash_panel_t panel = flash_panel_at(segment, j / PANEL, tile->dim, tile->value_dim);
+        tile->bf16.weights = weights + j - base;
+        if (*panel.finite)
+            bf16_add_rows_(TILE_ROWS, tile, segment, j, end - j);
+        else
+            bf16_add_seen_(tile, &panel, j, end - j, tile->scores + j - base, masked);
+    }
+    tile->bf16.weights = weights;
+}
+
+/* Whether all values of these keys are. */
+ATTN_INLINE int bf16_are_finite_(const flash_tile_t *tile, const attn_segment_t *segment,
+                                 int64_t base, int64_t keys) {
+    int64_t finite = 1;
+    for (int64_t p = base / PANEL; p * PANEL < base + keys; p++)
+        finite &= *flash_panel_at(segment, p, tile->dim, tile->value_dim).finite;
+    return (int)finite;
+}
+
+/* Add the values of the keys [base, base + keys) by their weights; `masked`: rows may leave out some of those that they see. */
+ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                                  int64_t keys, int masked) {
+    if (!tile->out) return;
+    bf16_split_weights_(tile, keys);
+    if (!bf16_are_finite_(tile, segment, base, keys))
+        bf16_add_infinite_(tile, segment, base, keys, masked);
+    else if ((int)TILE_ROWS > (int)BF16_FEW_ROWS && tile->rows <= BF16_FEW_ROWS)
+        bf16_add_rows_(BF16_FEW_ROWS, tile, segment, base, keys);
+    else
+        bf16_add_rows_(TILE_ROWS, tile, segment, base, keys);
+}
+
+/* Of a run that tiles take at once: flash_add_values() goes by panels anyway. */
+ATTN_INLINE int flash_add_finite(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                                 int64_t keys, attn_range_t run) {
+    (void)tile, (void)segment, (void)base, (void)keys, (void)run;
+    return 0;
+}
+
+#endif
