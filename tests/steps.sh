@@ -23,6 +23,10 @@ has_avx512() {
     grep -qw avx512_vnni /proc/cpuinfo 2>/dev/null
 }
 
+has_amx() {
+    grep -qw amx_bf16 /proc/cpuinfo 2>/dev/null
+}
+
 # --- building ---
 
 # alone NAME COMMAND...: one at a time in this checkout, where the system has locks for that.
@@ -59,7 +63,7 @@ publish_attn() {
 }
 
 # What tells one tier from another: the vocabulary, the tile, and each backend on it.
-readonly KERNEL_TESTS='^(simd|tile|dots|backends|softmax|linear|sparse|sketch|conformance|conformance_linear)\.'
+readonly KERNEL_TESTS='^(simd|tile|dots|backends|softmax|linear|sparse|sketch|conformance|conformance_linear)\.|^semantics_features\.(avx512bf16|amx)$'
 
 # kernel_tests: the options that choose them, unless everything is run.
 kernel_tests() {
@@ -171,14 +175,20 @@ step_qemu() {
     test_preset aarch64 "${options[@]}"
 }
 
-# AVX-512's kernels by instructions of AVX2. Where the processor has AVX-512, step native has run them as they are.
+# AVX-512's kernels by instructions of AVX2, and AMX's in plain C. Where the processor has AVX-512, step native has run
+# those as they are, and where it has AMX, all.
 step_avx512() {
     local options
     mapfile -t options < <(kernel_tests)
     on_x86_64 || return 0
-    ! has_avx512 || takes_all || return 0
     share 0.05 0.25
-    test_preset avx512 "${options[@]}"
+    if ! has_avx512 || takes_all; then
+        test_preset avx512 "${options[@]}"
+    elif ! has_amx; then
+        alone avx512 cmake --preset avx512
+        alone avx512 cmake --build build/avx512 --target test_semantics_features
+        ctest --preset avx512 --tests-regex '^semantics_features\.amx$'
+    fi
 }
 
 # Everything on WebAssembly's SIMD; with relaxed SIMD, and without any, what has kernels.
@@ -284,7 +294,7 @@ left_out() {
     qemu) echo "all but the kernels, and half of their cases" ;;
     avx512)
         if has_avx512; then
-            echo "the emulation, as this processor has AVX-512"
+            echo "the emulation but AMX's, as this processor has AVX-512"
         else
             echo "all but the kernels, and half of their cases"
         fi

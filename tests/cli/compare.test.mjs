@@ -363,7 +363,7 @@ describe("attn bench", () => {
         assert.ok(arithmetic.every(({ gflops, gops16 }) => gflops > 0 && gops16 > 0));
         assert.ok(
             arithmetic.every(({ tier, gops8 }) =>
-                gops8 > 0 ? tier === "avx512vnni" : gops8 === null,
+                gops8 > 0 ? /^(avx512(vnni|bf16)|amx)$/.test(tier) : gops8 === null,
             ),
         );
         assert.equal(arithmetic.filter(({ chosen }) => chosen).length, 1);

@@ -44,11 +44,14 @@ int trial_is_dense(void) { return trial_subject()->formula.form == FORM_SOFTMAX;
 
 int trial_next_subject(void) {
     attn_context_t *context = fixture_context(1);
-    const int bf16 = attn_context_tier(context) == ATTN_TIER_AVX512BF16;
+    const attn_tier_t tier = attn_context_tier(context);
+    const int bf16 = tier == ATTN_TIER_AVX512BF16 || tier == ATTN_TIER_AMX;
     int found = 0;
     while (!found && turn < TEST_COUNT(SUBJECTS)) {
         const trial_subject_t *subject = &SUBJECTS[turn++];
-        if (!bf16 && strstr(subject->settings, "bf16")) continue; /* it would be f32 once more */
+        const int other = strstr(subject->settings, "bf16") != NULL;
+        if (other != bf16 && turn > 1)
+            continue; /* the same f32 once more; the first is automatic */
         found = attn_backend_find(context, subject->backend) != NULL;
     }
     attn_context_destroy(context);
