@@ -49,7 +49,7 @@ typedef struct task {
     int64_t causal;         /**< query i sees keys j <= i */
     int64_t threads;
     enum kv_type kv;
-    const char *precision; /**< NULL, or libattn's parameter of softmax: int8, int16 */
+    const char *precision; /**< NULL, or libattn's parameter of softmax: int8, bf16 ... */
     int64_t
         stream; /**< 1: a call takes the last token and its query, those before are known already */
     const linear_t *linear; /**< NULL: softmax */

@@ -44,6 +44,14 @@ const grouped = [
 ];
 const native = ["libattn", "libattn/native in Node", "libattn/native in Node, runAsync"];
 
+const halves = (n, dim, more) =>
+    row(
+        `bf16-${more.causal ? "causal-" : ""}${n}-${dim}`,
+        `${more.causal ? "causal, " : ""}n = ${n}, d = ${dim}`,
+        square(n, dim, more),
+        ["libattn", "libattn, bf16", "libattn, bf16x3", "PyTorch", "PyTorch, bf16"],
+    );
+
 export const families = [
     {
         id: "full",
@@ -82,6 +90,18 @@ export const families = [
                 "libattn, int8",
             ]),
         ),
+    },
+    {
+        id: "bf16",
+        title: "Keys and values in bf16, 1 thread",
+        note: "PyTorch's queries and outputs are in bf16, too. A share of 100% is what multiply-adds of floats could reach.",
+        unit: units.flops,
+        peak: "flops",
+        rows: [
+            ...[128, 1024, 4096].map((n) => halves(n, 64, {})),
+            halves(4096, 128, {}),
+            ...[64, 128].map((dim) => halves(4096, dim, { causal: 1 })),
+        ],
     },
     {
         id: "small",
