@@ -30,6 +30,9 @@ export function rehearse(): void {
     });
 }
 
+/** A label stays readable where a line runs through it. */
+const halo = { stroke: "var(--paper)", strokeWidth: 4, paintOrder: "stroke" } as const;
+
 const leastError = 1e-9; // of an axis of powers of ten: 0 has no place there
 
 /** In the order of panels: their colours and symbols. */
@@ -69,7 +72,7 @@ export function paretoFigure(
                 }),
                 Plot.text(lastOfEach(points), {
                     ...place,
-                    ...{ text: series, dx: 12, textAnchor: "start", fill: "var(--ink)" },
+                    ...{ text: series, dx: 12, textAnchor: "start", fill: "var(--ink)", ...halo },
                     initializer: apart,
                 }),
             ],
@@ -127,7 +130,7 @@ export function lengthsFigure(
                 }),
                 Plot.text(last, {
                     ...place,
-                    ...{ text: "backend", dx: 6, textAnchor: "start", fill: "var(--ink)" },
+                    ...{ text: "backend", dx: 6, textAnchor: "start", fill: "var(--ink)", ...halo },
                     initializer: apart,
                 }),
             ],

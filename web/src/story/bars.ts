@@ -37,7 +37,7 @@ export function bars({ name, label, tokens, behind, values, colour, marked }: Ba
                 ...(named && { tickFormat: (key: number) => named[key] ?? "", tickRotate: -60 }),
                 ...(!named && { ticks: keys.filter((key) => key % 16 === 0) }),
             },
-            y: { label, labelArrow: "none", grid: true, ticks: 5 },
+            y: { label, labelArrow: "none", grid: true, ticks: 5, nice: true },
             marks: [
                 ...(behind
                     ? [Plot.barY(keys, { ...at(behind), fill: "var(--edge)", fillOpacity: 0.4 })]

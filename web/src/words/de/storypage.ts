@@ -46,7 +46,7 @@ export const story: Record<keyof typeof english, string> = {
         "Eine von 64 Spalten ist dreißigmal so groß wie die anderen und für alle Keys gleich. Softmax ändert sich dadurch nicht; ein Sketch irrt um die Länge der Vektoren, und die ist die dieser Spalte.",
     ten: "10. Was es kostet",
     tenText:
-        "Von 64 Token bis zu einer Million. Bei tausend Token ist es fast gleich, welche Attention man nimmt; bei einer Million braucht exakte Attention so viele Operationen, dass die Fehler der anderen klein aussehen. Die Frage ist, was man verliert, nicht ob.",
+        "Von 64 Token bis zu einer Million. Jede Verdopplung der Länge kostet exakte Attention viermal, lineare zweimal so viel. Die Tabelle zeigt, wer bei der gewählten Länge was spart: Ein Verfahren, das einen festen Teil der Merkmale behält, spart einen festen Teil, wie lang der Text auch ist.",
     length: "Länge:",
     playground: "index.de.html",
     goOn: "Weiter mit diesem Text und diesen Einstellungen",

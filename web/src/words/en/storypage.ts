@@ -46,7 +46,7 @@ export const story = {
         "One column of 64 is thirty times as large as the others and the same for all keys. Softmax does not change by it; a sketch errs by the length of the vectors, and that is this column’s.",
     ten: "10. What it costs",
     tenText:
-        "From 64 tokens to a million. At a thousand tokens it hardly matters what attention is taken; at a million exact attention needs so many operations that the others’ errors look small. What to lose is the question, not whether.",
+        "From 64 tokens to a million. Each doubling of the length costs exact attention four times as much, linear attention twice as much. The table shows who saves what at the length that you choose: a method that keeps a fixed share of the features saves a fixed share, however long the text.",
     length: "Length:",
     playground: "index.html",
     goOn: "Go on with this text and these settings",
