@@ -11,7 +11,7 @@ const aim = "50 ms";
 /** `tell`: of bench.mjs. */
 export async function benchTasks(browser, url, tell) {
     const tasks = async (what, prepare, action) => {
-        const page = await open(browser, url);
+        const page = await open(browser, `${url}#preset=none`);
         await prepare(page);
         const longest = await longestTask(browser, page, () => action(page));
         tell(`${what}: longest main-thread task`, longest, "ms", aim);
@@ -66,7 +66,7 @@ async function zoomByKeys(page) {
 
 /** Of five letters the one that is drawn least often. */
 async function benchLetter(browser, url, tell) {
-    const page = await open(browser, url);
+    const page = await open(browser, `${url}#preset=none`);
     await settled(page);
     await change(page, () => page.fill("#text", words(64)));
     const counts = [];

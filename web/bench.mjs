@@ -88,7 +88,7 @@ async function benchFirstView(browser, url) {
 
 /** What a browser does by itself as text comes into a field, with nothing of this page. */
 async function benchField(browser) {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
     await page.setContent('<textarea id="text" rows="3" style="width: 100%"></textarea>');
     await page.fill("#text", words(sizes[0]));
     const sums = [];
@@ -119,8 +119,8 @@ function typeIntoField() {
  * and all that it does for this letter.
  */
 async function benchTyping(browser, url) {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-    await page.goto(url);
+    const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+    await page.goto(`${url}#preset=none`);
     await page.fill("#text", words(64));
     await page.waitForTimeout(500);
     const [drawn, all] = [[], []];
@@ -166,8 +166,8 @@ function typeLetter() {
 const aims = { 4096: { all: "10000 ms" }, 16384: { picture: "3000 ms", all: "20000 ms" } };
 
 async function benchSize(browser, url, size) {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-    await page.goto(url);
+    const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+    await page.goto(`${url}#preset=none`);
     await settled(page);
     const { picture, all } = aims[size] ?? {};
     for (const [what, action, answer] of [
@@ -198,8 +198,8 @@ async function benchSize(browser, url, size) {
 
 /** Each frame a wheel turns or a picture is dragged: how many frames of a second are drawn, and how soon the weights are there. */
 async function benchZoom(browser, url, size) {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-    await page.goto(url);
+    const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+    await page.goto(`${url}#preset=none`);
     await settled(page);
     await page.fill("#text", words(size));
     await page.waitForTimeout(500);
@@ -259,7 +259,7 @@ async function benchOneFile(browser, url) {
 
 /** From the click on, by the clock, as both models learn side by side; of the seed that the page begins with. */
 async function benchTraining(browser, url) {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
     await page.goto(`${url}training.html`);
     await page.click("#go:enabled");
     const start = performance.now();

@@ -39,6 +39,13 @@ const head = `
     <link rel="icon" href="./icon.svg" type="image/svg+xml" />
     <link rel="stylesheet" href="./src/style.css" />`;
 
+/** What comes first on every page: past all of it, whose pages these are, and the others. */
+const top = (here, words) => `
+    <a class="skip" href="#main">${words.skip}</a>
+    <nav class="top" aria-label="${words.navigation}">
+      <a class="brand" href="./${fileOf("index", here.language)}">libattn</a>${entries(here, words)}
+    </nav>`;
+
 const notices = ({ needsScript, notStarted }) => `
     <noscript>
       <p class="problem">
@@ -73,12 +80,14 @@ function framed(html, file) {
     const words = tables[page.language];
     const parts = [
         ["<head>", `<head>${head}${languagesOf(page)}`],
-        ["</header>", `${nav(page, words)}\n    </header>${computes ? notices(words) : ""}`],
+        ["<body>", `<body>${top(page, words)}`],
+        ["</header>", `</header>${computes ? notices(words) : ""}`],
+        [/<main(?! id)/, '<main id="main" tabindex="-1"'],
         ...(computes ? [["</main>", `</main>${footer(words)}`]] : []),
         ["</footer>", `  <p><a href="./${NOTICE}">${words.licences}</a></p>\n    </footer>`],
     ];
     return parts.reduce((text, [mark, whole]) => {
-        if (!text.includes(mark)) throw new Error(`${file} has no ${mark}`);
+        if (text.search(mark) < 0) throw new Error(`${file} has no ${mark}`);
         return text.replace(mark, () => whole); // the first one
     }, html);
 }
@@ -94,19 +103,29 @@ function languagesOf(page) {
     return others.length > 0 ? `${others.join("")}\n    <script>${choosing}</script>` : "";
 }
 
-function nav(here, { navigation, pages: names, inEnglish }) {
-    const links = pages.map(({ name, languages }) => {
+function entries(here, { menu, pages: names, groups, inEnglish }) {
+    const link = ({ name, languages }) => {
         const current = name === here.name ? ' aria-current="page"' : "";
         const isThere = languages.includes(here.language);
         const href = `./${fileOf(name, isThere ? here.language : "en")}`;
         const language = isThere ? "" : ' hreflang="en"';
         const text = isThere ? names[name] : inEnglish(names[name]);
         return `<li><a href="${href}"${current}${language}>${text}</a></li>`;
+    };
+    const links = pages.map((page, i) => {
+        const { group } = page;
+        if (group === null) return link(page);
+        if (pages[i - 1]?.group === group) return ""; // it stands in its group
+        const inside = pages.filter((each) => each.group === group).map(link);
+        const id = `nav-${group}`;
+        return `<li class="group"><span id="${id}">${groups[group]}</span><ul role="list" aria-labelledby="${id}">${inside.join("")}</ul></li>`;
     });
     const others = othersOf(here).map((language) => {
         const href = `./${fileOf(here.name, language)}#lang=${language}`;
         const attributes = `hreflang="${language}" lang="${language}"`;
         return `<li class="language"><a href="${href}" ${attributes}>${tables[language].language}</a></li>`;
     });
-    return `      <nav aria-label="${navigation}"><ul>${[...links, ...others].join("")}</ul></nav>`;
+    return `
+      <button type="button" id="menu" aria-controls="pages" aria-expanded="false">${menu}</button>
+      <div id="pages"><ul role="list">${[...links, ...others].join("")}</ul></div>`;
 }

@@ -1,11 +1,14 @@
-/** The site's pages, in the order in which they name each other, and the languages in which there are some. */
+/**
+ * The site's pages, in the order in which they name each other, the languages in which there are some, and the entry
+ * of the navigation that several stand in; null: one of its own.
+ */
 export const pages = [
-    { name: "index", languages: ["en", "de"] },
-    { name: "story", languages: ["en", "de"] },
-    { name: "thinking", languages: ["en", "de"] },
-    { name: "training", languages: ["en", "de"] },
-    { name: "figures", languages: ["en", "de"] },
-    { name: "labs", languages: ["en", "de"] },
+    { name: "index", group: null, languages: ["en", "de"] },
+    { name: "story", group: null, languages: ["en", "de"] },
+    { name: "thinking", group: "models", languages: ["en", "de"] },
+    { name: "training", group: "models", languages: ["en", "de"] },
+    { name: "figures", group: "papers", languages: ["en", "de"] },
+    { name: "labs", group: "papers", languages: ["en", "de"] },
 ];
 
 /** A page's file: the English one has the words' places, too. */

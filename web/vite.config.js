@@ -5,15 +5,16 @@ import { modulesIn } from "../wasm/notice.mjs";
 import { frame } from "./frame.js";
 import { gallery } from "./gallery.js";
 import { noteModules, notice, noticeOfModules } from "./notice.js";
+import { opening } from "./opening.js";
 import { files } from "./pages.js";
 import { programOf } from "./src/one/program.js";
 import { languages, words, wordsOf } from "./words.js";
 
 export default defineConfig({
-    plugins: [words(), frame(), gallery(), oneFile(), notice(), serviceWorker()],
+    plugins: [words(), frame(), gallery(), opening(), oneFile(), notice(), serviceWorker()],
     base: "./", // the built page works from any folder of any static server
     html: { additionalAssetSources: { a: { srcAttributes: ["href"], filter: isFile } } },
-    worker: { format: "es", plugins: () => [noteModules()] },
+    worker: { format: "es", plugins: () => [opening(), noteModules()] },
     build: {
         target: "es2023",
         assetsInlineLimit: 0, // nothing becomes a data: URL, which the page's policy refuses

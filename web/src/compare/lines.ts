@@ -31,15 +31,20 @@ export interface Findings {
 }
 
 export function numberLines({ numbers: told, accuracy, look, timing, ended }: Findings): Line[] {
-    const { flops, kept, isMost, touched, workspaceBytes } = told;
+    const { flops, heads, kept, isMost, touched, workspaceBytes } = told;
     const share = (part: number) => (isMost ? numbers.atMost(percent(part)) : percent(part));
     const gflops = timing && flops && flops / timing.milliseconds / 1e6;
     const pending = ended === null ? "…" : numbers.notComputed;
     const line = lineWith(pending);
     return [
-        line("error", errorLabel(accuracy), accuracy?.error ?? null, significant),
+        line(
+            "error",
+            errorLabel(accuracy) + (heads > 1 ? numbers.ofAllHeads : ""),
+            accuracy?.error ?? null,
+            significant,
+        ),
         ...intervalLines(accuracy),
-        ...lookLines(look),
+        ...lookLines(look, heads),
         line("time", timeLabel(timing), timing?.milliseconds ?? null, milliseconds),
         { name: "spread", label: numbers.spread, text: timing ? range(timing) : pending },
         line(
@@ -84,10 +89,11 @@ function intervalLines(accuracy: Accuracy | null): Line[] {
 }
 
 /** How near the weights of the head that is shown come to the exact ones. */
-function lookLines(look: Look | null): Line[] {
+function lookLines(look: Look | null, heads: number): Line[] {
     if (!look) return [];
     const { queries, total, recall, dropped } = look;
-    const some = queries.length < total ? numbers.ofRows(queries.length) : "";
+    const rows = queries.length < total ? numbers.ofRows(queries.length) : "";
+    const some = (heads > 1 ? numbers.ofThisHead : "") + rows;
     const line = lineWith(numbers.noRow);
     const known = Number.isNaN(recall) ? null : recall;
     return [

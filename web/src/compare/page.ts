@@ -6,6 +6,7 @@ import { commandLine } from "../input/command";
 import { find, message } from "../dom/dom";
 import type { Engine } from "../engine/engine";
 import { Explainer } from "../dom/explainer";
+import { Drawer } from "./drawer";
 import { Folds } from "./folds";
 import { Gathering } from "../map/frame";
 import { InputPanel } from "../input/input";
@@ -20,7 +21,7 @@ import { Progress } from "./progress";
 import type { Pin } from "../row/place";
 import { leaveOutFolds } from "../share/parts";
 import { Share } from "../share/share";
-import type { Link } from "../state/state";
+import { presetInLink, type Link } from "../state/state";
 import { termOf } from "../dom/terms";
 import type { ArrayFile } from "../state/types";
 import { onUnfold, unfold, unfolded } from "./unfolded";
@@ -69,6 +70,7 @@ export class Page {
     });
     #folds: Folds;
     #share: Share;
+    #drawer = new Drawer();
     #zoom = new Zoom({
         onMove: (region) => {
             this.#panels.preview(region);
@@ -89,7 +91,7 @@ export class Page {
     /** Listens at once: what the reader does while the page still loads counts. */
     constructor(engine: Engine) {
         this.#engine = engine;
-        this.#panels = new Panels(this.#surroundings);
+        this.#panels = new Panels(this.#surroundings, referenceId);
         this.#folds = new Folds({
             engine,
             reference: referenceId,
@@ -114,6 +116,7 @@ export class Page {
             onProblem: () => this.#refresh(),
             onView: () => this.#refreshView(),
         });
+        if (presetInLink(location.hash) === null) this.#input.offerText();
         this.#keeping = new Keeping((of, note) => this.#input.note(of, note));
         this.#ready = this.#start();
         this.#loading = new Loading({
@@ -125,11 +128,12 @@ export class Page {
             onReading: () => this.#tell(),
             onSettings: (settings) => this.#set(settings),
             onInput: () => {
-                this.#pinning.show();
+                this.#showPin();
                 this.#zoom.show(this.#loading.summary?.shape ?? null);
                 this.#refresh();
             },
             onNone: () => this.#empty(),
+            onArrays: () => this.#drawer.open("#files"),
             onChange: () => this.#remember(),
         });
         this.#share = new Share(
@@ -206,14 +210,17 @@ export class Page {
             label: (text, term) => this.#explainer.label(text, term),
             explain: (whole, term) => this.#explainer.explain(whole, term),
             term: ({ name, label }, of) => this.#explainer.label(label, termOf(name, label, of)),
-            onFindings: ({ id, changedParams }, found) =>
-                this.#folds.note(id, changedParams, found),
+            onFindings: ({ id, changedParams }, found) => {
+                this.#panels.note(id, found.numbers.flops);
+                this.#folds.note(id, changedParams, found);
+            },
             onPicture: () => this.#pictures.ask(),
             onNumbers: () => void this.#numbers.ask(),
             onEnlarge: ({ id }) => {
-                this.#panels.enlarge(id === this.#panels.enlarged ? null : id);
+                this.#panels.enlarge(id);
                 this.#remember();
             },
+            isLarge: ({ id }) => id === this.#panels.enlarged,
             onSettings: () => {
                 this.#folds.outdate();
                 this.#remember();
@@ -251,8 +258,9 @@ export class Page {
         }
     }
 
-    #set({ problem, params = {}, pin = null }: Settings): void {
+    #set({ problem, params = {}, pin = null, view }: Settings): void {
         this.#input.pose(problem);
+        if (view) this.#input.lookAt(view);
         this.#panels.setParams(params);
         this.#pinning.asked = pin;
     }
@@ -265,13 +273,13 @@ export class Page {
 
     /** What is under way and what is shown are of another input. */
     #leave(): void {
-        this.#pinning.show();
+        this.#showPin();
         this.#folds.clear();
         this.#panels.outdate();
     }
 
     #empty(): void {
-        this.#pinning.show();
+        this.#showPin();
         this.#zoom.show(null);
         this.#panels.clear();
         this.#paint(); // the legend goes with the pictures
@@ -288,8 +296,13 @@ export class Page {
     #setPin(pin: Pin | null): void {
         this.#pinning.ask(pin);
         this.#remember();
-        this.#pinning.show();
+        this.#showPin();
         this.#panels.refreshRows();
+    }
+
+    #showPin(): void {
+        this.#pinning.show();
+        this.#panels.tellPinned(this.#pinning.name);
     }
 
     #paint(): void {

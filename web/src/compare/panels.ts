@@ -1,13 +1,15 @@
 /** A panel for each backend, and what is done with all of them. */
 
 import type { Backend } from "libattn";
-import type { ColourLaw, Theme } from "../map/colors";
+import type { ColourChoice, Theme } from "../map/colors";
 import type { Candidate } from "../cost/lengths";
 import { changedOf } from "../cost/tried";
+import { Looks } from "./looks";
+import { Strip } from "./strip";
 import { find } from "../dom/dom";
 import type { Cell } from "../map/drawing";
 import { isHeatmap } from "../map/heatmap";
-import { paintPanels } from "../map/painting";
+import { Painter } from "../map/painting";
 import { showEnlarged } from "../panel/element";
 import { Panel } from "../panel/panel";
 import type { Surroundings } from "../panel/surroundings";
@@ -19,11 +21,21 @@ import type { Region } from "../zoom/region";
 export class Panels {
     #holder = find(document, "#panels", HTMLElement);
     #all: Panel[] = [];
+    #tabs = find(document, "#methods", HTMLElement);
+    #controls = find(document, "#parameters", HTMLElement);
+    #arithmetic = find(document, "#pin .figure", HTMLElement);
+    #painter = new Painter();
+    #strip: Strip;
+    #looks = new Looks();
     #around: Surroundings;
-    #enlarged: string | null = null;
+    #enlarged: string;
+    #usual: string;
 
-    constructor(around: Surroundings) {
+    /** `usual`: the backend that is large where none is asked for, and whose cost others are shares of. */
+    constructor(around: Surroundings, usual: string) {
         this.#around = around;
+        this.#enlarged = this.#usual = usual;
+        this.#strip = new Strip(usual);
         addEventListener("pointerdown", ({ target }) => {
             if (!isHeatmap(target)) this.point(null); // a finger's pointing ends with its next
         });
@@ -34,7 +46,7 @@ export class Panels {
     }
 
     /** The one that is shown large. */
-    get enlarged(): string | null {
+    get enlarged(): string {
         return this.#enlarged;
     }
 
@@ -44,9 +56,15 @@ export class Panels {
             const place = this.#all.length + i;
             return new Panel(backend, place, params.get(backend.id) ?? {}, this.#around);
         });
-        if (this.#all.length === 0) this.#holder.replaceChildren();
+        this.#holder.querySelector(".loading")?.remove();
         this.#all.push(...panels);
-        this.#holder.append(...panels.map((panel) => panel.element));
+        const all = panels.map(({ elements }) => elements);
+        find(this.#holder, "#looks", HTMLElement).before(...all.map(({ panel }) => panel));
+        this.#tabs.append(...all.map(({ tab }) => tab));
+        this.#controls.append(...all.map(({ controls }) => controls));
+        this.#arithmetic.append(...all.map(({ arithmetic }) => arithmetic));
+        for (const { id, name } of panels) this.#strip.add(id, name);
+        this.enlarge(this.#enlarged);
         return panels;
     }
 
@@ -84,7 +102,8 @@ export class Panels {
 
     /** As a link has them. */
     settings(preset: string | null): Pick<Link, "params" | "enlarged"> {
-        return { params: this.#paramsInLink(preset), enlarged: this.#enlarged };
+        const enlarged = this.#enlarged === this.#usual ? null : this.#enlarged;
+        return { params: this.#paramsInLink(preset), enlarged };
     }
 
     /** By backend: those that are not its defaults, and those that the preset sets, as they are now. */
@@ -106,10 +125,12 @@ export class Panels {
     }
 
     refresh(): void {
+        this.#painter.forget();
         for (const panel of this.#all) void panel.refresh();
     }
 
     refreshView(): void {
+        this.#painter.forget();
         for (const panel of this.#all) void panel.refreshView();
     }
 
@@ -150,17 +171,33 @@ export class Panels {
         for (const panel of this.#all) panel.showTiming(timings.get(panel.id) ?? null);
     }
 
-    /** null: all are of one size. */
+    /** Of those that there are not, and of null, it is the usual one. */
     enlarge(id: string | null): void {
-        this.#enlarged = this.#all.some((panel) => panel.id === id) ? id : null;
-        for (const panel of this.#all) showEnlarged(panel.element, panel.id === this.#enlarged);
+        this.#enlarged = this.#all.find((panel) => panel.id === id)?.id ?? this.#usual;
+        for (const { id, elements } of this.#all) {
+            showEnlarged(elements.panel, id === this.#enlarged);
+            elements.tab.ariaPressed = String(id === this.#enlarged);
+        }
     }
 
-    paint(theme: Theme, law: ColourLaw): void {
-        paintPanels(this.#all, theme, law);
+    /** The query that is shown step by step, by its name; null: none is. */
+    tellPinned(name: string | null): void {
+        this.#looks.tellPinned(name);
+    }
+
+    /** What a backend needs of operations. */
+    note(id: string, flops: number | null): void {
+        this.#strip.note(id, flops);
+    }
+
+    paint(theme: Theme, choice: ColourChoice): void {
+        this.#painter.paint(this.#all, theme, choice);
     }
 
     point(cell: Cell | null): void {
         for (const panel of this.#all) panel.point(cell);
+        const large = this.#all.find(({ id }) => id === this.#enlarged) ?? null;
+        const others = this.#all.filter((panel) => panel !== large);
+        this.#looks.show(cell, large, others, this.#around.tokens());
     }
 }

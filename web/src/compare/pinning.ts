@@ -19,7 +19,7 @@ export class Pinning {
     constructor(summary: () => Summary | null, onClose: () => void) {
         this.#summary = summary;
         const close = () => {
-            const back = this.#from ?? document.querySelector(".picture canvas");
+            const back = this.#from ?? document.querySelector(".enlarged canvas, .picture canvas");
             onClose();
             if (back instanceof HTMLElement) back.focus({ preventScroll: true }); // the button is gone
         };
@@ -36,6 +36,12 @@ export class Pinning {
         return pin && pin.query < queries && pin.key < keys ? pin : null;
     }
 
+    /** How it is called. */
+    get name(): string | null {
+        const { pin } = this;
+        return pin && nameOf(pin.query, this.#summary()?.tokens ?? null);
+    }
+
     /** Ask for another one, from the picture that has the focus. */
     ask(pin: Pin | null): void {
         this.asked = pin;
@@ -46,7 +52,6 @@ export class Pinning {
     show(): void {
         const { shape, tokens } = this.#summary() ?? {};
         const { pin } = this;
-        find(document, "#panels", HTMLElement).classList.toggle("pinned", pin !== null);
         this.#holder.hidden = pin === null;
         if (!pin || !shape) return;
         const name = nameOf(pin.query, tokens ?? null);

@@ -1,10 +1,12 @@
 /** What is folded out beside the figures, which tell of themselves: the rules, and parts of panels. */
 
+const ofBackends = "[data-backend] details";
+
 /** By the names that links have. */
 function folds(): Map<string, HTMLDetailsElement> {
-    const inPanels = [...document.querySelectorAll<HTMLDetailsElement>(".panel details")];
+    const inPanels = [...document.querySelectorAll<HTMLDetailsElement>(ofBackends)];
     const named = inPanels.map((fold) => {
-        const { backend } = fold.closest<HTMLElement>(".panel")?.dataset ?? {};
+        const { backend } = fold.closest<HTMLElement>("[data-backend]")?.dataset ?? {};
         return [`${backend}.${fold.classList.item(fold.classList.length - 1)}`, fold] as const;
     });
     const rules = [...document.querySelectorAll<HTMLDetailsElement>("#rules")];
@@ -24,8 +26,7 @@ export function unfold(names: readonly string[]): void {
 /** `tell` when another one is open, or closed. */
 export function onUnfold(tell: () => void): void {
     const notice = ({ target }: Event) => {
-        if (target instanceof HTMLDetailsElement && target.matches("#rules, .panel details"))
-            tell();
+        if (target instanceof HTMLDetailsElement && target.matches(`#rules, ${ofBackends}`)) tell();
     };
     document.addEventListener("toggle", notice, { capture: true }); // it does not bubble
 }

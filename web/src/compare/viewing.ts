@@ -1,10 +1,10 @@
 /** How all panels show what they have: colours, and weights or differences. */
 
-import { colourLaws, type ColourLaw } from "../map/colors";
+import { colourChoices, type ColourChoice } from "../map/colors";
 import { find } from "../dom/dom";
 
 export interface Viewing {
-    colours: ColourLaw;
+    colours: ColourChoice;
     /** From softmax. */
     difference: boolean;
 }
@@ -20,7 +20,7 @@ export class ViewingControls {
 
     get values(): Viewing {
         const { value } = this.#colours;
-        const colours = colourLaws.find((law) => law === value) ?? "shared";
+        const colours = colourChoices.find((choice) => choice === value) ?? "auto";
         return { colours, difference: this.#difference.checked };
     }
 

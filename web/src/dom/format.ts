@@ -1,9 +1,14 @@
 /** Numbers as people read them. */
 
-import type { Noun } from "../words/words";
+import { words, type Noun } from "../words/words";
 
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const minus = "−";
+
+/** As the page's language writes it. */
+function decimal(text: string): string {
+    return text.replace(".", words.numbers.decimalPoint);
+}
 
 function superscript(exponent: number): string {
     const digits = [...String(Math.abs(exponent))].map((digit) => superscripts[Number(digit)]);
@@ -20,7 +25,7 @@ export function significant(value: number, digits = 4): string {
         exponent < -4 || exponent > 6
             ? `${mantissa} × 10${superscript(exponent)}`
             : value.toFixed(Math.max(0, digits - 1 - exponent));
-    return text.replace("-", minus);
+    return decimal(text.replace("-", minus));
 }
 
 /** A number without the zeros that say nothing: 0.5, 12, 0.031. What may be counted is not rounded. */
@@ -31,18 +36,20 @@ export function short(value: number, digits = 3): string {
     const size = Math.abs(rounded);
     return size < 1e-4 || size >= 1e7
         ? significant(rounded, digits)
-        : String(rounded).replace("-", minus);
+        : decimal(String(rounded).replace("-", minus));
 }
 
 /** A number beside an axis: its digits as they are, and great and small powers of ten as powers. */
 export function tick(value: number): string {
     const size = Math.abs(value);
     if (size === 0 || (size >= 1e-4 && size < 1e7))
-        return String(Number(value.toPrecision(10))).replace("-", minus);
+        return decimal(String(Number(value.toPrecision(10))).replace("-", minus));
     const [mantissa = "", power = "0"] = Number(value.toPrecision(10)).toExponential().split("e");
     const factor = mantissa === "1" ? "" : `${mantissa.replace("-", minus)} × `;
     return `${factor}10${superscript(Number(power))}`;
 }
+
+const leastPart = 1e-6; // whose percentage still tells something
 
 export function milliseconds(value: number): string {
     return `${value < 0.0995 ? significant(value, 2) : significant(value, 3)} ms`;
@@ -51,6 +58,7 @@ export function milliseconds(value: number): string {
 /** 100 % is all of it, and 0 % nothing: what is near is not rounded to them. */
 export function percent(fraction: number): string {
     if (fraction === 1) return "100 %";
+    if (fraction > 0 && fraction < leastPart) return `< ${significant(100 * leastPart, 1)} %`;
     return `${significant(Math.min(100 * fraction, 99.9), 3)} %`;
 }
 

@@ -14,6 +14,7 @@ export function numbersOf(
     const touched = known(cost?.touched) || null;
     return {
         flops: known(cost?.flops),
+        heads: batch * heads,
         kept: pairs && pairs / all,
         isMost: hidesPairs,
         touched: touched && touched / all,

@@ -88,8 +88,8 @@ function presetLines({ name, question }: Preset): string[] {
 }
 
 /** Saves the heads of a trained model as it answers. */
-export function dumpLine({ task, attention, text }: Question): string {
-    const to = "--q q.npy --k k.npy --v v.npy";
+export function dumpLine({ task, attention, text, layer }: Question): string {
+    const to = `--q q.npy --k k.npy --v v.npy${layer === undefined ? "" : ` --layer ${layer}`}`;
     return `attn lab dump ${task} ${quote(text)} --attention ${attention} ${to}`;
 }
 

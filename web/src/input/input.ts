@@ -152,6 +152,11 @@ export class InputPanel {
         this.fail(reason);
     }
 
+    /** The reader may write one, whatever is shown. */
+    offerText(): void {
+        find(document, ".text-source", HTMLElement).hidden = false;
+    }
+
     /** Say what is wrong with the input; null: nothing. */
     fail(reason: string | null): void {
         showLine(this.#problem, reason);
@@ -267,7 +272,9 @@ function placeOf({ name, tensor }: ArrayFile): string {
 function fillChoice(select: HTMLSelectElement, count: number, wanted: number): number {
     const chosen = Math.min(Math.max(0, wanted), count - 1);
     if (select.options.length !== count) {
-        const options = Array.from({ length: count }, (_, i) => element("option", {}, String(i)));
+        const options = Array.from({ length: count }, (_, i) =>
+            element("option", { value: String(i) }, told.ofAll(i + 1, count)),
+        );
         select.replaceChildren(...options);
     }
     select.selectedIndex = chosen;

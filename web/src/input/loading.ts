@@ -1,6 +1,6 @@
 /** Takes inputs: of text, files and presets, the latest that was asked for. */
 
-import { message } from "../dom/dom";
+import { find, message } from "../dom/dom";
 import type { Engine } from "../engine/engine";
 import { assign, fileOf, readFile, type ArrayFiles } from "./files";
 import type { InputPanel, Origin } from "./input";
@@ -14,7 +14,7 @@ import type { ArrayFile, Summary, TensorInfo } from "../state/types";
 import { words } from "../words/words";
 
 /** What comes with an input. */
-export type Settings = Pick<Preset, "problem"> & Partial<Pick<Preset, "params" | "pin">>;
+export type Settings = Pick<Preset, "problem"> & Partial<Pick<Preset, "params" | "pin" | "view">>;
 
 /** What loading needs from the page around it. */
 interface Around {
@@ -33,6 +33,8 @@ interface Around {
     onInput(): void;
     /** There is none. */
     onNone(): void;
+    /** The reader wants to open arrays. */
+    onArrays(): void;
     /** What a link has is another now. */
     onChange(): void;
 }
@@ -48,10 +50,16 @@ export class Loading {
 
     constructor(around: Around) {
         this.#around = around;
-        this.#presets = new PresetBar(
-            (preset) => void this.#load({ kind: "preset", preset }, null, preset),
-            () => around.engine.input && saveArrays(around.engine.input),
-        );
+        this.#presets = new PresetBar({
+            onPreset: (preset) => void this.#load({ kind: "preset", preset }, null, preset),
+            onText: () => {
+                around.input.offerText();
+                find(document, "#text", HTMLElement).focus();
+                this.useText();
+            },
+            onArrays: () => around.onArrays(),
+            onSave: () => around.engine.input && saveArrays(around.engine.input),
+        });
     }
 
     /** Of the input that is there; null while there is none. */
@@ -185,7 +193,7 @@ export class Loading {
             else if (origin.kind !== "preset") this.#leavePreset();
             this.#isPosedByPreset = origin.kind === "preset";
             input.accept(summary, origin);
-            this.#presets.show(origin.kind === "preset" ? origin.preset : null);
+            this.#presets.show(origin.kind === "preset" ? origin.preset : origin.kind);
             onInput();
             this.#end();
             if (!isFiles || key) return;
@@ -220,7 +228,7 @@ export class Loading {
         const { input, keeping, onNone } = this.#around;
         this.#summary = keeping.files = null;
         this.#leavePreset();
-        this.#presets.show(null);
+        this.#presets.show("text");
         input.reject(reason);
         onNone();
     }

@@ -3,6 +3,7 @@
 import { Address } from "../state/address";
 import { find, message } from "../dom/dom";
 import { keptMask } from "../rules/maskfile";
+import { presetOf } from "../presets/list";
 import { typedBefore } from "./typed";
 import { words } from "../words/words";
 import { defaultSettings, readLink, type Link, type Settings } from "../state/state";
@@ -30,6 +31,8 @@ export async function openLink(
     const linked = await address.read(link.text).catch(orElse(demo));
     const text = typedBefore() ?? linked;
     const query = new URLSearchParams(location.hash.slice(1));
+    const asked = query.getAll("preset").at(-1) ?? "none";
+    if (asked !== "none" && !presetOf(asked)) onText(words.presets.unknown(asked));
     const mask = await keptMask(query).catch(orElse(undefined));
     return { link, settings: { ...link, text, ...(mask && { mask }) }, address };
 }

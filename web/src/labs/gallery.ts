@@ -3,7 +3,9 @@
 import "../shell/trusted"; // first: what follows starts a worker
 import { keep } from "../shell/keep";
 import { takeAlong } from "../shell/language";
+import { startTop } from "../shell/top";
 
+startTop();
 takeAlong();
 keep();
 for (const menu of document.querySelectorAll(".take")) {

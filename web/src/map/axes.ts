@@ -24,9 +24,9 @@ export interface Tick {
     text: string;
 }
 
-const textSpacing = 12; // pixels between two tokens
+const textSpacing = 15; // pixels between two tokens
 const textSkipped = 6; // of so many tokens at least one is written, or none are
-const indexSpacing = 34;
+const indexSpacing = 42;
 const mostLetters = 60; // of a token where it is named: a label has room for fewer, a sentence needs no more
 
 /** Is there room for tokens? */

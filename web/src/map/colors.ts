@@ -43,12 +43,15 @@ export function onTheme(call: () => void): void {
         matchMedia(feature).addEventListener("change", call);
 }
 
+/** How values become colours, as it is asked for: "auto" goes by what a cell is of. */
+export const colourChoices = ["auto", "shared", "own", "log", "kept"] as const;
+export type ColourChoice = (typeof colourChoices)[number];
+
 /**
  * How values become colours: one scale for all panels, one for each, one for all by powers of ten, or one colour for
  * all that is not 0, which shows what a pattern keeps.
  */
-export const colourLaws = ["shared", "own", "log", "kept"] as const;
-export type ColourLaw = (typeof colourLaws)[number];
+export type ColourLaw = Exclude<ColourChoice, "auto">;
 
 const decades = 6; // of a logarithmic scale: what is less than that looks like 0
 const kept = 0.6; // of the colours: that of all that is not 0

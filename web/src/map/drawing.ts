@@ -40,6 +40,8 @@ export interface Layout {
     /** Keys are named by tokens, which stand upright. */
     upright: boolean;
     rooms: Rooms;
+    /** Words stand along its sides. */
+    isLabelled: boolean;
 }
 
 /** Pixels for labels: on the left of the picture, and below it. */
@@ -50,17 +52,18 @@ interface Rooms {
 
 const { picture } = words;
 const fontFamily = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
-const fontSize = 10;
-const longest = 68; // pixels for a token's text on either axis
+const fontSize = 13;
+const longest = 84; // pixels for a token's text on either axis
 const roomStep = 12; // of their room: it is another canvas, and another page, only after some letters
 const mostLetters = 40; // that `longest` has room for, however narrow: words may have thousands
-const titleRoom = 15;
-const labelRoom = 11; // between the middles of two labels
-const indexRoom = 40; // the same for indices side by side
+const titleRoom = 18;
+const labelRoom = 14; // between the middles of two labels
+const indexRoom = 48; // the same for indices side by side
 const stripWidth = 24; // of the errors of rows
 const gap = 5; // between a label and the picture
 const squarest = 1.2; // height of the picture by its width, at most
 const flattest = 0.25;
+const narrow = 290; // pixels of a picture that has no room for words: one beside it has them
 
 const fonts = {
     usual: `${fontSize}px ${fontFamily}`,
@@ -105,30 +108,47 @@ export class Drawing {
      * height and whose labels give no room back: else the page would be laid out anew in each frame.
      */
     layout(width: number, before: Layout | null = null): Layout {
+        if (width < narrow) return this.#bare(width, before);
         const [queries, keys] = [queryAxis(this.#grid), keyAxis(this.#grid)];
         const tokens = this.#tokens;
         this.#font = "usual";
         // Beside words there may be too little room for words: then there are none.
-        const narrow = this.#box(width, ticks(queries, width, tokens), before);
-        const names = hasNames(queries, narrow.height, tokens) ? tokens : null;
-        const box = names ? narrow : this.#box(width, ticks(queries, width, null), before);
+        const named = this.#box(width, ticks(queries, width, tokens), before);
+        const names = hasNames(queries, named.height, tokens) ? tokens : null;
+        const box = names ? named : this.#box(width, ticks(queries, width, null), before);
         const columns = ticks(keys, box.width, tokens);
         const upright = hasNames(keys, box.width, tokens);
         const needed = upright ? this.#room(columns) : fontSize + gap;
         const below = Math.max(needed, before?.rooms.below ?? 0);
-        const height = box.top + box.height + below + titleRoom;
-        const besides = { left: box.left + box.width + fontSize + 2, width: stripWidth };
-        const strip = this.#strip && { ...besides, top: box.top, height: box.height };
+        const height = box.top + box.height + below + 2;
+        const strip = this.#stripBeside(box);
         const rows = ticks(queries, box.height, names);
         const rooms = { left: box.left - titleRoom, below };
-        return { box, width, height, rows, columns, strip, upright, rooms };
+        return { box, width, height, rows, columns, strip, upright, rooms, isLabelled: true };
+    }
+
+    /** Cells, and errors of rows. */
+    #bare(width: number, before: Layout | null): Layout {
+        const box = this.#boxFrom(1, width, before);
+        const rooms = before?.rooms ?? { left: 0, below: 0 };
+        const [height, strip] = [box.top + box.height + 1, this.#stripBeside(box)];
+        const none = { rows: [], columns: [], upright: false, isLabelled: false };
+        return { box, width, height, strip, rooms, ...none };
+    }
+
+    #stripBeside({ left, top, width, height }: Box): Box | null {
+        return this.#strip && { left: left + width + fontSize + 2, top, width: stripWidth, height };
     }
 
     /** Where the cells are, beside such names of rows. */
     #box(width: number, rows: Tick[], before: Layout | null): Box {
+        const left = titleRoom + Math.max(this.#room(rows), before?.rooms.left ?? 0);
+        return this.#boxFrom(left, width, before);
+    }
+
+    #boxFrom(left: number, width: number, before: Layout | null): Box {
         const { queries, keys } = this.#grid;
         const shape = Math.min(squarest, Math.max(flattest, queries / keys));
-        const left = titleRoom + Math.max(this.#room(rows), before?.rooms.left ?? 0);
         const plot = width - left - fontSize - (this.#strip ? stripWidth + 2 : 0);
         const height = before?.box.height ?? Math.round(plot * shape);
         return { left, top: 6, width: plot, height };
@@ -143,22 +163,24 @@ export class Drawing {
     ): void {
         this.#context.imageSmoothingEnabled = false;
         cells(layout.box);
-        this.#drawTitles(layout);
-        if (layout.strip) this.#drawStrip(layout.strip, layout.height);
+        if (layout.isLabelled) this.#drawTitles(layout);
+        if (layout.strip) this.#drawStrip(layout);
         this.#drawLabels(layout, cell && this.#center(layout, cell));
         if (pinned !== null) this.#drawPin(layout, pinned);
         if (cell) this.#drawCrosshair(layout, cell);
     }
 
     /** A bar for each row of cells whose error is known, as long as its part of the scale. */
-    #drawStrip({ left, top, width, height }: Box, bottom: number): void {
+    #drawStrip({ strip, isLabelled }: Layout): void {
+        if (!strip) return;
+        const { left, top, width, height } = strip;
         const context = this.#context;
         const { rows } = this.#grid;
         context.lineWidth = 0.5;
         context.strokeStyle = context.fillStyle = this.#theme.muted;
         context.strokeRect(left, top, 0, height);
         context.textAlign = "right";
-        context.fillText(picture.error, left + width, bottom - 3);
+        if (isLabelled) context.fillText(picture.error, left + width, top + height + fontSize + 2);
         context.fillStyle = this.#theme.accent;
         context.beginPath();
         const each = height / rows;
@@ -212,11 +234,12 @@ export class Drawing {
         const context = this.#context;
         this.#write("usual");
         context.fillStyle = this.#theme.muted;
-        context.textAlign = "center";
         context.textBaseline = "alphabetic";
-        context.fillText(picture.keys, box.left + box.width / 2, height - 3);
+        context.textAlign = "right";
+        context.fillText(picture.keys, box.left - gap, height - 4); // in the corner below names of rows
+        context.textAlign = "center";
         context.save();
-        context.translate(fontSize - 1, box.top + box.height / 2);
+        context.translate(fontSize - 2, box.top + box.height / 2);
         context.rotate(-Math.PI / 2);
         context.fillText(picture.queries, 0, 0);
         context.restore();
@@ -255,6 +278,7 @@ export class Drawing {
         context.strokeStyle = ink;
         context.strokeRect(x - cellWidth / 2, y - cellHeight / 2, cellWidth, cellHeight);
 
+        if (!layout.isLabelled) return;
         context.fillStyle = ink;
         this.#write("bold");
         const { row, column } = cell;

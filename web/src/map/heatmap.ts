@@ -3,6 +3,7 @@
 import { colorize, type ColourLaw, type Theme } from "./colors";
 import { resize } from "../dom/dom";
 import { Drawing, type Box, type Cell, type Layout, type Strip } from "./drawing";
+import { barBelow, titleAbove } from "./export";
 import { Drawn, Frame } from "./frame";
 import type { Surface, SvgSurface } from "../take/surface";
 import type { Grid } from "../state/types";
@@ -59,6 +60,7 @@ export class Heatmap {
         onPoint: (cell: Cell | null) => void,
         onPin: (cell: Cell) => void,
         zoom: Zooming | null = null,
+        onPress: () => boolean = () => false,
     ) {
         const context = canvas.getContext("2d");
         if (!context) throw new Error("this browser has no 2D canvas");
@@ -86,11 +88,12 @@ export class Heatmap {
         });
         canvas.addEventListener("click", ({ offsetX, offsetY }) => {
             const cell = this.#cellAt(offsetX, offsetY);
-            if (cell) onPin(cell);
+            if (!onPress() && cell) onPin(cell);
         });
         canvas.addEventListener("keydown", (event) => {
             if (event.key === "Enter" && this.#grid)
                 return this.#cell ? onPin(this.#cell) : onPoint({ row: 0, column: 0 });
+            if (event.key === "Escape") return this.#cell ? onPoint(null) : undefined; // it is for others, too
             if (this.#zooms(event)) return event.preventDefault();
             const cell = this.#moved(event);
             if (cell === undefined) return;
@@ -116,8 +119,15 @@ export class Heatmap {
         this.#saved = (surface, title) => {
             const drawing = new Drawing(surface, grid, tokens, theme, strip);
             const layout = drawing.layout(savedWidth);
+            const place = titleAbove(surface, title, theme);
+            surface.save();
+            surface.translate(0, place);
             drawing.draw(layout, (box) => this.#drawImage(surface, box), null, this.#pinned);
-            return surface.picture(layout.width, layout.height, theme.paper, title);
+            surface.restore();
+            const signed = values.some((value) => value < 0);
+            const scale = { top: place + layout.height, left: layout.box.left, max, law, signed };
+            const height = barBelow(surface, scale, theme);
+            return surface.picture(layout.width, scale.top + height, theme.paper, title);
         };
     }
 
@@ -234,10 +244,9 @@ export class Heatmap {
     }
 
     /** Where a key moves the crosshair; undefined for keys that do not. */
-    #moved(event: KeyboardEvent): Cell | null | undefined {
+    #moved(event: KeyboardEvent): Cell | undefined {
         const { key, shiftKey, altKey, ctrlKey, metaKey } = event;
         if (altKey || ctrlKey || metaKey) return undefined; // the browser's: Alt and an arrow leads back
-        if (key === "Escape") return this.#cell ? null : undefined; // else it is for others
         if (!this.#grid) return undefined;
         const { rows, columns } = this.#grid;
         const { row, column } = this.#cell ?? { row: 0, column: 0 };

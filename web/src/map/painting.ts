@@ -1,10 +1,11 @@
 /** The colour scales of all heatmaps, and their legends. */
 
-import type { ColourLaw, Theme } from "./colors";
+import type { ColourChoice, ColourLaw, Theme } from "./colors";
 import { find, showLine } from "../dom/dom";
 import { count } from "../dom/format";
 import { drawLegend } from "./legend";
 import type { Grid } from "../state/types";
+import { isSame, wholeOf, type Extent } from "../zoom/region";
 import { words } from "../words/words";
 
 const { nouns, picture } = words;
@@ -14,6 +15,8 @@ interface Painted {
     readonly grid: Grid | null;
     readonly values: Float32Array | null;
     readonly showsDifference: boolean;
+    /** Is it the one that others are compared with? */
+    readonly isReference: boolean;
     /** The largest error of a row; 0: none is known. */
     readonly mostError: number;
     prepare(): void;
@@ -25,37 +28,64 @@ interface Range {
     max: number;
 }
 
-/** Draw all panels: weights on one scale, differences on another, or each on its own. */
-export function paintPanels(panels: readonly Painted[], theme: Theme, law: ColourLaw): void {
-    for (const panel of panels) panel.prepare();
-    const mostError = Math.max(...panels.map((panel) => panel.mostError));
-    for (const difference of [false, true]) {
-        const shown = panels.filter(
-            (panel) => panel.values && panel.showsDifference === difference,
-        );
-        const range = rangeOf(shown);
-        const size = sizeOf(range);
-        const max = law === "own" ? size : strongest(size);
-        for (const panel of shown) {
-            const isOwn = law === "own";
-            const [size, error] = isOwn
-                ? [sizeOf(rangeOf([panel])) || 1, panel.mostError]
-                : [max, mostError];
-            panel.paint(size, theme, law, error);
-        }
+/** Draws all panels: weights on one scale, which is the reference's, differences on another, or each on its own. */
+export class Painter {
+    /** Of the whole head that was drawn last: zooming in leaves its colours as they are. */
+    #whole: { of: Extent; size: number } | null = null;
 
-        const selector = difference ? "#difference-legend" : "#weights-legend";
-        const legend = find(document, selector, HTMLElement);
-        legend.hidden = shown.length === 0;
-        legend.dataset.law = law;
-        drawLegend(
-            legend,
-            { max, law, signed: difference || range.min < 0, clipped: size > max },
-            theme,
-        );
+    /** There will be other weights. */
+    forget(): void {
+        this.#whole = null;
     }
-    const grid = panels.find((panel) => panel.values)?.grid;
-    showLine(find(document, "#pooling", HTMLElement), grid ? poolingNote(grid) : null);
+
+    paint(panels: readonly Painted[], theme: Theme, choice: ColourChoice): void {
+        for (const panel of panels) panel.prepare();
+        const grid = panels.find((panel) => panel.values)?.grid ?? null;
+        const law = lawOf(choice, grid);
+        const mostError = Math.max(...panels.map((panel) => panel.mostError));
+        for (const difference of [false, true]) {
+            const shown = panels.filter(
+                (panel) => panel.values && panel.showsDifference === difference,
+            );
+            const range = rangeOf(shown);
+            const size = sizeOf(range);
+            const max = difference ? strongest(size) : this.#most(shown, size);
+            for (const panel of shown) {
+                if (law === "own") {
+                    const own = sizeOf(rangeOf([panel])) || 1;
+                    panel.paint(own, theme, law, panel.mostError);
+                } else panel.paint(max, theme, law, mostError);
+            }
+            const selector = difference ? "#difference-legend" : "#weights-legend";
+            const legend = find(document, selector, HTMLElement);
+            legend.hidden = shown.length === 0;
+            legend.dataset.law = law;
+            const scale = {
+                max: law === "own" ? size : max,
+                law,
+                clipped: law !== "own" && size > max,
+            };
+            drawLegend(legend, { ...scale, signed: difference || range.min < 0 }, theme);
+        }
+        showLine(find(document, "#pooling", HTMLElement), grid ? poolingNote(grid) : null);
+    }
+
+    /** The largest weight of the reference, or, while that has none, of all. */
+    #most(shown: readonly Painted[], size: number): number {
+        const reference = shown.find(({ isReference }) => isReference);
+        const grid = reference?.grid;
+        if (!reference || !grid) return strongest(size);
+        const own = strongest(sizeOf(rangeOf([reference])));
+        if (isSame(grid, wholeOf(grid.of))) this.#whole = { of: grid.of, size: own };
+        const isPooled = grid.rowsPerCell * grid.columnsPerCell > 1;
+        return isPooled || !this.#whole ? own : Math.max(own, this.#whole.size);
+    }
+}
+
+/** Means over many keys are small, and differ by powers of ten. */
+function lawOf(choice: ColourChoice, grid: Grid | null): ColourLaw {
+    if (choice !== "auto") return choice;
+    return grid && grid.rowsPerCell * grid.columnsPerCell > 1 ? "log" : "shared";
 }
 
 function sizeOf({ min, max }: Range): number {

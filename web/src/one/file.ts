@@ -39,8 +39,8 @@ export async function oneFile(view: SavedView): Promise<string> {
         .map((line) => `<li>${escaped(line)}</li>`)
         .join("")}</ul>
 <section class="legends" aria-label="${told.colours}">${legends}</section>
-${partOf("#pin")}
 <section id="panels" class="panels" aria-label="${told.backends}"><noscript><p class="loading">${told.needsScript}</p></noscript></section>
+${partOf("#pin")}
 ${folds}
 <div id="explanation" role="tooltip" popover="manual"></div>
 </main>
@@ -57,7 +57,7 @@ ${partOf("#panel")}
 /** What the view is computed on, and by which rules, as the page has them. */
 function posed(): string[] {
     const preset = find(document, ".preset-source", HTMLElement);
-    const name = preset.hidden ? "" : find(preset, "h2", HTMLElement).textContent;
+    const name = preset.hidden ? "" : find(preset, "h3", HTMLElement).textContent;
     const input = [name, find(document, "#summary", HTMLElement).textContent];
     const dim = document.querySelectorAll<HTMLSelectElement>("#dim-field:not([hidden]) select");
     const fields = document.querySelectorAll<HTMLInputElement>(

@@ -2,10 +2,10 @@
 
 import type { Backend } from "libattn";
 import { makeControls, type Controls } from "../dom/controls";
-import { find, message } from "../dom/dom";
+import { element, find, message } from "../dom/dom";
 import type { Cell } from "../map/drawing";
 import type { Findings } from "../compare/lines";
-import { panelElement } from "../panel/element";
+import { arithmeticOf, panelElement } from "../panel/element";
 import { Figures } from "../panel/figures";
 import { Picture } from "../panel/picture";
 import { Row } from "../panel/row";
@@ -15,6 +15,7 @@ import type { Grid, Values } from "../state/types";
 import type { Viewport } from "../zoom/zoom";
 import type { Solution } from "./solution";
 
+const reference = "softmax"; // as in the page
 const pairsLookedAt = 2 ** 18; // of a query and a key, as in the page
 
 /** What a panel needs from the file around it. */
@@ -27,6 +28,8 @@ export interface Around {
     reference(): Grid | null;
     pin(): Pin | null;
     onPin(pin: Pin): void;
+    /** The panel takes the large place. */
+    onEnlarge(id: string): void;
     onPoint(cell: Cell | null): void;
     /** A parameter is another now. */
     onChange(): void;
@@ -36,6 +39,7 @@ export interface Around {
 export class OnePanel {
     readonly id: string;
     readonly element: HTMLElement;
+    readonly arithmetic: HTMLElement;
     #around: Around;
     #backend: Backend;
     #picture: Picture;
@@ -51,8 +55,12 @@ export class OnePanel {
         this.#backend = backend;
         this.#around = around;
         this.element = panelElement(backend);
-        for (const part of this.element.querySelectorAll(".enlarge, .command, .worst"))
-            part.remove();
+        this.arithmetic = arithmeticOf(backend);
+        for (const part of this.element.querySelectorAll(".command, .worst")) part.remove();
+        const controls = element("fieldset", { className: "controls" });
+        find(this.element, ".details", HTMLElement).append(controls);
+        const enlarge = find(this.element, ".enlarge", HTMLElement);
+        enlarge.addEventListener("click", () => around.onEnlarge(this.id));
         const part = (selector: string) => find(this.element, selector, HTMLElement);
         const picture = new Picture(this.element, backend.name, {
             showsDifference: () => this.showsDifference,
@@ -61,17 +69,26 @@ export class OnePanel {
             zoom: null,
             onPoint: (cell) => around.onPoint(cell),
             onPin: (pin) => around.onPin(pin),
+            onPress: () => {
+                if (this.element.matches(".enlarged")) return false;
+                around.onEnlarge(this.id);
+                return true;
+            },
         });
         this.#picture = picture;
         this.#figures = new Figures(this.element, ({ name, label }) =>
             around.label(label, termOf(name, label, backend)),
         );
-        this.#row = new Row(part(".row"), part(".stale-note").cloneNode(true), {
-            name: (index) => picture.nameOf(index),
-            label: (text, term) => around.label(text, term),
-        });
+        this.#row = new Row(
+            find(this.arithmetic, ".row", HTMLElement),
+            part(".stale-note").cloneNode(true),
+            {
+                name: (index) => picture.nameOf(index),
+                label: (text, term) => around.label(text, term),
+            },
+        );
         this.#controls = makeControls(
-            part(".controls"),
+            controls,
             backend.id,
             backend.params,
             params,
@@ -89,6 +106,10 @@ export class OnePanel {
 
     get mostError(): number {
         return this.#picture.mostError;
+    }
+
+    get isReference(): boolean {
+        return this.id === reference;
     }
 
     get showsDifference(): boolean {

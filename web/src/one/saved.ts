@@ -1,6 +1,6 @@
 /** What a view is that is saved as one file. */
 
-import type { ColourLaw } from "../map/colors";
+import type { ColourChoice } from "../map/colors";
 import type { Candidate } from "../cost/lengths";
 import type { Pin } from "../row/place";
 import type { Input, Problem, Role, Shape, Values } from "../state/types";
@@ -15,7 +15,7 @@ export interface SavedView {
     batch: number;
     head: number;
     viewport: Viewport;
-    colours: ColourLaw;
+    colours: ColourChoice;
     difference: boolean;
     pin: Pin | null;
     /** The backend whose lines, and whose heads, are shown; null: none's. */

@@ -7,7 +7,8 @@ import { Explainer } from "../dom/explainer";
 import { Heads } from "../look/heads";
 import { HeadView } from "../look/headview";
 import { offered } from "../engine/offering";
-import { paintPanels } from "../map/painting";
+import { Painter } from "../map/painting";
+import { showEnlarged } from "../panel/element";
 import { Pinning } from "../compare/pinning";
 import type { Pin } from "../row/place";
 import type { Input, Problem } from "../state/types";
@@ -28,6 +29,7 @@ class View {
     /** What is shown. */
     #at: { batch: number; head: number };
     #isDone = false;
+    #painter = new Painter();
     #explainer = new Explainer();
     #pinning = new Pinning(
         () => this.#input,
@@ -85,6 +87,7 @@ class View {
             reference: () => this.#panels.find(({ id }) => id === reference)?.grid ?? null,
             pin: () => this.#pinning.pin,
             onPin: (pin) => this.#setPin(pin),
+            onEnlarge: (id) => this.#enlarge(id),
             onPoint: (cell) => {
                 for (const panel of this.#panels) panel.point(cell);
             },
@@ -103,6 +106,9 @@ class View {
         const { strands, heads, unfolded } = this.#saved;
         const elements = this.#panels.map(({ element }) => element);
         find(document, "#panels", HTMLElement).prepend(...elements);
+        const arithmetic = this.#panels.map(({ arithmetic }) => arithmetic);
+        find(document, "#pin .figure", HTMLElement).append(...arithmetic);
+        this.#enlarge(reference);
         unfold(unfolded);
         this.#pinning.show();
         this.#strands.set(strands);
@@ -116,6 +122,10 @@ class View {
         const ids = this.#panels.map(({ id }) => id);
         this.#heads.set(heads, ids);
         this.#heads.refresh();
+    }
+
+    #enlarge(id: string): void {
+        for (const panel of this.#panels) showEnlarged(panel.element, panel.id === id);
     }
 
     /** Another head in all panels. */
@@ -134,7 +144,7 @@ class View {
     }
 
     #paint(): void {
-        paintPanels(this.#panels, readTheme(), this.#saved.colours);
+        this.#painter.paint(this.#panels, readTheme(), this.#saved.colours);
     }
 }
 

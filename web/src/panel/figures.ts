@@ -11,6 +11,7 @@ import {
     type Line,
 } from "../compare/lines";
 import { Late } from "../dom/late";
+import { showOff } from "./off";
 import type { Grid } from "../state/types";
 
 const patience = 300; // milliseconds: what comes sooner takes the place of what is not dimmed before
@@ -20,15 +21,21 @@ export class Figures {
     #numbers: HTMLElement;
     #facts: HTMLElement;
     #label: (line: Line) => Node;
+    #off: readonly HTMLElement[];
     #drawn = new Drawn();
     #old: Late;
 
-    constructor(root: HTMLElement, label: (line: Line) => Node) {
+    /** `tab`: has the one number, too. */
+    constructor(root: HTMLElement, label: (line: Line) => Node, tab: HTMLElement | null = null) {
         this.#problem = find(root, ".problem", HTMLElement);
         this.#numbers = find(root, ".numbers", HTMLElement);
         this.#facts = find(root, ".facts", HTMLElement);
         this.#old = new Late(this.#facts, "old", patience);
         this.#label = label;
+        this.#off = [
+            find(root, ".off", HTMLElement),
+            ...(tab ? [find(tab, "span", HTMLElement)] : []),
+        ];
     }
 
     /** What is wrong, in words; null: nothing. */
@@ -40,6 +47,7 @@ export class Figures {
         if (!this.#drawn.changes(findings, grid)) return;
         this.#old.set(false);
         showLine(this.#problem, warnings(findings, grid));
+        showOff(this.#off, findings.accuracy?.error ?? null);
         fillList(this.#numbers, numberLines(findings), this.#label);
         fillList(this.#facts, factLines(findings.numbers), this.#label);
     }
@@ -54,6 +62,7 @@ export class Figures {
         this.#drawn.forget();
         this.#old.set(false);
         showLine(this.#problem, reason);
+        for (const place of this.#off) place.replaceChildren();
         this.#numbers.replaceChildren();
         this.#facts.replaceChildren();
     }

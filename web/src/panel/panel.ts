@@ -9,7 +9,7 @@ import type { Grid, Timing, Values } from "../state/types";
 import type { Work } from "../engine/work";
 import type { Region } from "../zoom/region";
 import { Doing, type Step } from "./doing";
-import { panelElement } from "./element";
+import { elementsOf, type Elements } from "./element";
 import { makeParts, type Parts } from "./parts";
 import type { Picture } from "./picture";
 import { stopped } from "./row";
@@ -22,10 +22,11 @@ export class Panel {
     readonly id: string;
     /** The file it came from, or null. */
     readonly plugin: string | null;
-    readonly element: HTMLElement;
+    readonly name: string;
+    readonly elements: Elements;
     #backend: Backend;
     #place: number;
-    #isReference: boolean;
+    readonly isReference: boolean;
     #around: Surroundings;
     #parts: Parts;
     #work: Work | null = null;
@@ -41,10 +42,15 @@ export class Panel {
         this.plugin = backend.origin === "built-in" ? null : backend.origin;
         this.#around = around;
         this.#backend = backend;
-        this.#isReference = around.isReference(backend.id);
-        this.element = panelElement(backend);
+        this.isReference = around.isReference(backend.id);
+        this.name = backend.name;
+        this.elements = elementsOf(backend);
         this.#doing = new Doing(this.element, () => around.onProgress());
         this.#parts = makeParts(this, backend, params, around, () => this.#findings);
+    }
+
+    get element(): HTMLElement {
+        return this.elements.panel;
     }
 
     get declared(): readonly Param[] {
@@ -62,7 +68,7 @@ export class Panel {
     }
 
     get showsDifference(): boolean {
-        return this.#around.showsDifference() && !this.#isReference;
+        return this.#around.showsDifference() && !this.isReference;
     }
 
     /** The weights; null while there are none of the present input and controls. */
@@ -245,6 +251,7 @@ export class Panel {
         this.#parts.worst.show(null, String);
         this.#parts.picture.outdate();
         this.#parts.figures.outdate();
+        this.#parts.row.outdate();
         this.#doing.begin("picture");
     }
 

@@ -2,7 +2,7 @@
 
 import type { Backend } from "libattn";
 import { makeControls, type Controls } from "../dom/controls";
-import { find, keepPlace } from "../dom/dom";
+import { find } from "../dom/dom";
 import type { Findings } from "../compare/lines";
 import { wholes } from "../dom/terms";
 import type { Values } from "../state/types";
@@ -32,12 +32,10 @@ export function makeParts(
     around: Surroundings,
     findings: () => Findings | null,
 ): Parts {
-    const root = panel.element;
+    const { element: root, elements } = panel;
     const part = (selector: string) => find(root, selector, HTMLElement);
-    const enlarge = part(".enlarge");
-    enlarge.addEventListener("click", () => {
-        keepPlace(enlarge, () => around.onEnlarge(panel));
-    });
+    for (const button of [part(".enlarge"), elements.tab])
+        button.addEventListener("click", () => around.onEnlarge(panel));
     const picture = new Picture(root, backend.name, {
         showsDifference: () => panel.showsDifference,
         reference: () => around.reference(),
@@ -45,19 +43,28 @@ export function makeParts(
         zoom: around.zoom,
         onPoint: (cell) => around.onPoint(cell),
         onPin: (pin) => around.onPin(pin),
+        onPress: () => {
+            if (around.isLarge(panel)) return false;
+            around.onEnlarge(panel);
+            return true;
+        },
     });
     for (const [name, term] of Object.entries(wholes)) around.explain(part(`.${name}`), term);
     addSaving(panel, backend.name, picture, around, findings);
     return {
         picture,
-        figures: new Figures(root, (line) => around.term(line, backend)),
-        row: new Row(part(".row"), part(".stale-note").cloneNode(true), {
-            name: (index) => picture.nameOf(index),
-            label: (text, term) => around.label(text, term),
-        }),
+        figures: new Figures(root, (line) => around.term(line, backend), elements.tab),
+        row: new Row(
+            find(elements.arithmetic, ".row", HTMLElement),
+            part(".stale-note").cloneNode(true),
+            {
+                name: (index) => picture.nameOf(index),
+                label: (text, term) => around.label(text, term),
+            },
+        ),
         command: new Command(find(root, ".command", HTMLDetailsElement)),
         worst: new Worst(root, (row) => around.onRow(row, { query: row.query, key: row.key })),
-        controls: makeControls(part(".controls"), backend.id, backend.params, params, () => {
+        controls: makeControls(elements.controls, backend.id, backend.params, params, () => {
             around.onSettings();
             void panel.refresh();
         }),

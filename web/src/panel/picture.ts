@@ -31,6 +31,8 @@ export interface Frame {
     onPoint(cell: Cell | null): void;
     /** A query is to be shown step by step; null: it cannot be here. */
     onPin: ((pin: Pin) => void) | null;
+    /** The picture is clicked: true where that is all that the click is for. */
+    onPress?: () => boolean;
 }
 
 export class Picture {
@@ -72,6 +74,7 @@ export class Picture {
             frame.onPoint,
             (cell) => this.#pinCell(cell),
             frame.zoom,
+            frame.onPress,
         );
     }
 

@@ -37,6 +37,14 @@ export class Row {
         this.#holder.replaceChildren(...shown);
     }
 
+    /** What stands there is from before a change. */
+    outdate(): void {
+        this.leave();
+        if (this.#holder.hidden || !this.#holder.hasChildNodes()) return;
+        this.#holder.classList.add("old");
+        this.#holder.append(this.#note);
+    }
+
     /** What is under way is not shown. */
     leave(): void {
         this.#asked++;

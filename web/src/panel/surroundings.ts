@@ -44,7 +44,9 @@ export interface Surroundings {
     /** There are numbers. */
     onFindings(panel: Panel, findings: Findings): void;
     onSettings(): void;
+    /** The panel takes the large place. */
     onEnlarge(panel: Panel): void;
+    isLarge(panel: Panel): boolean;
     onPoint(cell: Cell | null): void;
     onProgress(): void;
     /** Everything is computed, or failed, but for the time a run takes. */

@@ -1,43 +1,75 @@
-/** A button for each preset, and what is said of the one that is shown. */
+/** A button for each example, and what is said of the one that is shown. */
 
 import { element, find } from "../dom/dom";
-import { groups, presets, type Preset } from "./list";
+import { featured, groups, presets, type Preset } from "./list";
 import { words } from "../words/words";
 
 const { presets: told } = words;
 
-export class PresetBar {
-    #root = find(document, "#presets", HTMLElement);
-    #shown = find(document, ".preset-source", HTMLElement);
-    #buttons = new Map<Preset, HTMLButtonElement>();
+/** What is shown, where it is no preset. */
+export type Own = "text" | "files";
 
-    constructor(onChoice: (preset: Preset) => void, onSave: () => void) {
+interface Choices {
+    onPreset(preset: Preset): void;
+    /** The reader's own text is to be shown. */
+    onText(): void;
+    /** The reader has arrays. */
+    onArrays(): void;
+    onSave(): void;
+}
+
+export class PresetBar {
+    #shown = find(document, ".preset-source", HTMLElement);
+    #headline = find(document, "#headline", HTMLElement);
+    #caption = find(document, "#caption", HTMLElement);
+    #buttons = new Map<Preset | Own, HTMLButtonElement>();
+
+    constructor({ onPreset, onText, onArrays, onSave }: Choices) {
+        const buttonOf = (preset: Preset, name: string) => {
+            const button = this.#add(preset, name, () => onPreset(preset));
+            button.dataset.preset = preset.id;
+            return button;
+        };
+        const first = featured.map(({ preset, name }) => buttonOf(preset, name));
+        first.push(this.#addOwn("text", told.myText, onText));
+        first.push(this.#addOwn("files", told.myArrays, onArrays));
+        find(document, "#presets", HTMLElement).append(listOf(first));
+
+        const shown = featured.map(({ preset }) => preset);
         for (const group of groups) {
-            const list = element("ul", { role: "list" });
+            const rest = presets.filter((each) => each.group === group && !shown.includes(each));
+            const list = listOf(rest.map((preset) => buttonOf(preset, preset.name)));
             list.setAttribute("aria-label", told[group]);
-            for (const preset of presets.filter((each) => each.group === group)) {
-                const button = element("button", { type: "button" }, preset.name);
-                button.dataset.preset = preset.id;
-                button.addEventListener("click", () => onChoice(preset));
-                this.#buttons.set(preset, button);
-                list.append(element("li", {}, button));
-            }
             const name = element("span", { className: "group" }, told[group]);
             name.ariaHidden = "true"; // the list says it
-            this.#root.append(element("div", {}, name, list));
+            find(document, "#more-presets", HTMLElement).append(element("div", {}, name, list));
         }
         find(this.#shown, ".save", HTMLButtonElement).addEventListener("click", onSave);
-        this.show(null);
     }
 
-    /** null: what is shown is no preset. */
-    show(preset: Preset | null): void {
-        for (const [each, button] of this.#buttons) button.ariaPressed = String(each === preset);
+    #addOwn(own: Own, name: string, onChoice: () => void): HTMLButtonElement {
+        const button = this.#add(own, name, onChoice);
+        button.dataset.own = own;
+        return button;
+    }
+
+    #add(of: Preset | Own, name: string, onChoice: () => void): HTMLButtonElement {
+        const button = element("button", { type: "button" }, name);
+        button.addEventListener("click", onChoice);
+        button.ariaPressed = "false";
+        this.#buttons.set(of, button);
+        return button;
+    }
+
+    show(shown: Preset | Own): void {
+        for (const [each, button] of this.#buttons) button.ariaPressed = String(each === shown);
+        const preset = typeof shown === "string" ? null : shown;
         this.#shown.hidden = preset === null;
+        this.#headline.textContent = told.headlines[preset?.group ?? "own"];
+        this.#caption.textContent = preset?.why ?? told[shown as Own];
         if (!preset) return;
-        const { name, why, question, source } = preset;
-        find(this.#shown, "h2", HTMLElement).textContent = name;
-        find(this.#shown, ".why", HTMLElement).textContent = why;
+        const { name, question, source } = preset;
+        find(this.#shown, "h3", HTMLElement).textContent = name;
         const asked = find(this.#shown, ".question", HTMLElement);
         asked.hidden = question === null;
         asked.textContent = question && words.input.question(question.text);
@@ -46,4 +78,8 @@ export class PresetBar {
         link.href = source.href;
         link.lang = "en"; // as what it leads to
     }
+}
+
+function listOf(buttons: readonly HTMLElement[]): HTMLElement {
+    return element("ul", { role: "list" }, ...buttons.map((button) => element("li", {}, button)));
 }

@@ -1,5 +1,6 @@
 /** Inputs that show something: heads of trained models, heads made by hand, and what breaks a backend. */
 
+import { languageColumns, languagePreset, languageSentence, opening } from "./opening";
 import type { Pin } from "../row/place";
 import { modelScale } from "../source/scale";
 import type { Problem, Values } from "../state/types";
@@ -20,6 +21,8 @@ export interface Preset {
     pin: Pin | null;
     /** Of trained heads: what the model answers. */
     question: Question | null;
+    /** The layer and head that it opens with. */
+    view: { batch: number; head: number };
 }
 
 /** As `attn lab dump` has it. */
@@ -27,6 +30,8 @@ export interface Question {
     task: string;
     attention: string;
     text: string;
+    /** The only layer that is computed on, counted from 1; absent: all are. */
+    layer?: number;
 }
 
 interface Source {
@@ -41,6 +46,7 @@ const { of } = words.presets;
 const circuits = "https://transformer-circuits.pub";
 const causal: Problem = { causal: true, scale: null };
 const full: Problem = { causal: false, scale: null };
+const first = { batch: 0, head: 0 };
 const trainedColumns = 8; // of a head of the models below
 
 function paper(text: string): Source {
@@ -49,11 +55,11 @@ function paper(text: string): Source {
 }
 
 /** All backends have the model's scale, as on the page of trained models. */
-function trained(question: Question, told: Told): Preset {
+function trained(question: Question, told: Told, view = first): Preset {
     const id = `${question.task}-${question.attention}`;
     const problem = { causal: true, scale: modelScale(trainedColumns) };
     return {
-        ...{ id, group: "trained", ...told, question },
+        ...{ id, group: "trained", ...told, question, view },
         ...{ problem, params: {}, pin: null },
         source: paper("arXiv:2305.15408"),
     };
@@ -62,21 +68,33 @@ function trained(question: Question, told: Told): Preset {
 /** Name, and why. */
 type Told = Pick<Preset, "name" | "why">;
 
-type Made = Omit<Preset, "group" | "question">;
+type Made = Omit<Preset, "group" | "question" | "view">;
 
 function made(preset: Made): Preset {
-    return { ...preset, group: "made", question: null };
+    return { ...preset, group: "made", question: null, view: first };
 }
 
 function broken(preset: Made): Preset {
-    return { ...preset, group: "broken", question: null };
+    return { ...preset, group: "broken", question: null, view: first };
 }
 
-const ten = "17 80 23 45 120 31 64 19 101 52";
 const six = "17 80 23 45 120 31";
 
 export const presets: readonly Preset[] = [
-    trained({ task: "lis", attention: "softmax", text: ten }, of.subsequence),
+    trained({ task: "lis", attention: "softmax", text: opening.question }, of.subsequence, {
+        batch: 1,
+        head: 1,
+    }),
+    {
+        ...{ id: languagePreset, group: "trained", ...of.language, params: {}, pin: null },
+        question: { task: "text", attention: "softmax", text: languageSentence, layer: 1 },
+        problem: { causal: true, scale: modelScale(languageColumns) },
+        view: { batch: 0, head: 2 },
+        source: {
+            text: "A small language model",
+            href: "https://arxiv.org/abs/1508.07909",
+        },
+    },
     trained({ task: "arithmetic", attention: "softmax", text: "3 + 4 * 2" }, of.arithmetic),
     trained({ task: "lis", attention: "linear", text: six }, of.subsequenceLinear),
     trained({ task: "lis", attention: "sparse", text: six }, of.subsequenceSparse),
@@ -160,6 +178,12 @@ export const presets: readonly Preset[] = [
         ...{ problem: full, params: { linear: { feature_map: "lin" } } },
     }),
 ];
+
+/** Those that stand on the first screen, by names that say what is to be seen. */
+export const featured = Object.entries(words.presets.featured).flatMap(([id, name]) => {
+    const preset = presetOf(id);
+    return preset ? [{ preset, name }] : [];
+});
 
 /** null: a link may ask for one that there is not. */
 export function presetOf(id: string | null): Preset | null {

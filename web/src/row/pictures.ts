@@ -1,7 +1,7 @@
 /** Numbers of a row as pictures: what comes out, and what is kept as a state. */
 
 import { element, svg } from "../dom/dom";
-import { bytes, count } from "../dom/format";
+import { bytes, count, significant } from "../dom/format";
 import type { State } from "./probe";
 import type { Steps } from "./steps";
 import { words } from "../words/words";
@@ -46,6 +46,42 @@ function bars(name: string, numbers: Numbers, exact: Numbers | null): HTMLElemen
     const first = shown < numbers.length ? said.first(shown, numbers.length) : "";
     const lines = exact ? said.linesExact : "";
     return element("figure", { className: "output" }, caption(`${name}${first}${lines}`), picture);
+}
+
+/** What each feature adds to a key's logit, the strongest first, and a line of their sum so far; null: it is not told. */
+export function featureBars(
+    { features, kind, place }: Steps,
+    name: (index: number) => string,
+): HTMLElement | null {
+    if (!features?.every(Number.isFinite)) return null;
+    const sorted = Array.from(features, (part, feature) => ({ part, feature })).sort(
+        (one, other) => Math.abs(other.part) - Math.abs(one.part),
+    );
+    const shown = sorted.slice(0, mostColumns);
+    let sum = 0;
+    const sums = shown.map(({ part }) => (sum += part));
+    const most = Math.max(...[...sums, ...shown.map(({ part }) => part)].map(Math.abs));
+    const each = width / shown.length;
+    const y = (value: number) => (height / 2) * (1 - value / (most || 1));
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
+    const of = kind === "exponentials" ? said.ofLogit : said.ofProduct;
+    const title = said.features(of, name(place.key));
+    const [first] = shown;
+    picture.ariaLabel = first
+        ? `${title}. ${said.feature(first.feature, significant(first.part, 3))}`
+        : title;
+    shown.forEach(({ part, feature }, i) => {
+        const [top, size] = [Math.min(y(part), y(0)), Math.abs(y(part) - y(0))];
+        const bar = svg("rect", { x: i * each, y: top, width: 0.8 * each, height: size });
+        const told = svg("title", {});
+        told.textContent = said.feature(feature, significant(part, 3));
+        bar.append(told);
+        picture.append(bar);
+    });
+    const points = sums.map((value, i) => `${(i + 0.4) * each},${y(value)}`).join(" ");
+    picture.append(svg("polyline", { points, fill: "none" }));
+    const some = shown.length < sorted.length ? said.strongest(shown.length, sorted.length) : "";
+    return element("figure", { className: "output features" }, caption(title + some), picture);
 }
 
 /** A state as a matrix, blue and orange by sign: its size does not depend on how many keys were seen. */

@@ -20,6 +20,8 @@ export interface Probe {
     /** Weights before they are divided by their sum; null: it does not tell. */
     products: Float32Array | null;
     states: State[];
+    /** Of the place's key: what each column adds to its product; null or absent: it is not told. */
+    features?: Float64Array | null;
 }
 
 /** What the backend keeps of the keys that the query sees. */
@@ -42,6 +44,7 @@ export interface Subject {
     place: Place;
 }
 
+const rounding = 1e-4; // of a sum of floats, by the sum of their sizes
 const mostFlops = 2 ** 33; // of a run for its lse: some tenths of a second
 
 export async function probe(attn: Attn, plan: Plan, held: Held, subject: Subject): Promise<Probe> {
@@ -53,12 +56,14 @@ export async function probe(attn: Attn, plan: Plan, held: Held, subject: Subject
     const hasLse = backend.features.includes("lse") && (plan.cost?.flops ?? 0) <= mostFlops;
     const lse = hasLse ? (await plan.run({ ...arrays, query, key, value, lse: true })).lse : null;
     const { heads, queries } = held.input.shape;
+    const made = await products(attn, held, subject);
     return {
         weights,
         kept: await keptKeys(attn, plan, held, subject, weights),
         lse: lse?.[(batch * heads + head) * queries + first] ?? null,
-        products: await products(attn, held, subject),
+        products: made,
         states: await states(attn, held.input, subject),
+        features: made && (await features(attn, held, subject, made)),
     };
 }
 
@@ -70,6 +75,51 @@ async function products(attn: Attn, held: Held, subject: Subject): Promise<Float
         ...subject,
         params: { ...params, normaliser: "off" },
     });
+}
+
+/**
+ * A feature map that takes each column by itself has the same products of vectors of one column. Whether it does, their
+ * sum says.
+ */
+async function features(
+    attn: Attn,
+    { input }: Held,
+    { backend, params, problem, place }: Subject,
+    products: Float32Array,
+): Promise<Float64Array | null> {
+    const { query, key, dim } = headArrays(input, problem, place);
+    const [one, column] = [query.slice(), key.slice(place.key * dim, (place.key + 1) * dim)];
+    const { scale } = problem;
+    const asked = {
+        ...{ backend: backend.id, params: { ...params, normaliser: "off" } },
+        ...{ batch: dim, heads: 1, queries: 1, keys: 1, dim: 1, valueDim: 1 },
+        ...(scale !== null && { scale }),
+    };
+    const plan = await planned(attn, asked);
+    if (!plan) return null;
+    try {
+        const parts = new Float64Array(dim);
+        for (let batch = 0; batch < dim; batch++) {
+            const at = { batch, head: 0, first: 0, count: 1 };
+            const [part = NaN] = await plan.weights({ query: one, key: column, ...at });
+            parts[batch] = part;
+        }
+        const sums = parts.reduce((sum, part) => sum + part, 0);
+        const size = parts.reduce((sum, part) => sum + Math.abs(part), 0);
+        const product = products[place.key] ?? NaN;
+        return Math.abs(sums - product) <= rounding * size ? parts : null;
+    } finally {
+        plan.dispose();
+    }
+}
+
+/** null: the backend refuses it, as where a rule needs what one key has not. */
+async function planned(attn: Attn, asked: Parameters<Attn["plan"]>[0]): Promise<Plan | null> {
+    try {
+        return await attn.plan(asked);
+    } catch {
+        return null;
+    }
 }
 
 /**

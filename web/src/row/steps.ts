@@ -3,7 +3,7 @@
 import type { Input, Problem } from "../state/types";
 import type { Ruling } from "../rules/exact";
 import { distance, dotProducts, exactLogits, exactWeights, headArrays, mix } from "./place";
-import type { Place } from "./place";
+import type { HeadArrays, Place } from "./place";
 import { logitsOf } from "./logits";
 import type { Probe, State } from "./probe";
 
@@ -41,6 +41,8 @@ export interface Steps {
     /** How far `out` is from `exact`. */
     error: number;
     states: State[];
+    /** What each feature of query and key adds to the key's logit or product; null: it is not told. */
+    features: Float64Array | null;
 }
 
 export function stepsOf(input: Input, problem: Problem, place: Place, probe: Probe): Steps {
@@ -67,6 +69,7 @@ export function stepsOf(input: Input, problem: Problem, place: Place, probe: Pro
                 part: exponential ?? products?.[key] ?? null,
             };
         });
+    const chosen = keys.find(({ key }) => key === place.key);
     const sink = logits ? ruling.sinkPart(largest ?? NaN) : 0;
     return {
         ...{ place, keys, total, largest, out, exact, states },
@@ -76,7 +79,26 @@ export function stepsOf(input: Input, problem: Problem, place: Place, probe: Pro
         value: value.subarray(place.key * valueDim, (place.key + 1) * valueDim),
         exactWeights: exactOnes,
         error: distance(out, exact),
+        features: chosen
+            ? logits
+                ? logitParts(arrays, place.key, chosen)
+                : (probe.features ?? null)
+            : null,
     };
+}
+
+/** Of a logit that is the exact one: scale q_c k_c by columns c; null: the backend has another, or the rules add to it. */
+function logitParts(
+    { query, key, dim, ruling }: HeadArrays,
+    place: number,
+    { dot, logit }: KeySteps,
+): Float64Array | null {
+    const whole = ruling.scale * dot;
+    if (logit === null || Math.abs(logit - whole) > 1e-3 * Math.max(1, Math.abs(whole)))
+        return null;
+    return Float64Array.from({ length: dim }, (_, c) => {
+        return ruling.scale * (query[c] ?? NaN) * (key[place * dim + c] ?? NaN);
+    });
 }
 
 /** Keys as runs: [0, 3] are the first four. */

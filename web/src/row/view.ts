@@ -4,7 +4,7 @@ import { element } from "../dom/dom";
 import { count, significant } from "../dom/format";
 import type { Label } from "../dom/terms";
 import { formulas } from "./formulas";
-import { outputBars, stateImage, valueBars } from "./pictures";
+import { featureBars, outputBars, stateImage, valueBars } from "./pictures";
 import { runsOf, type KeySteps, type Steps } from "./steps";
 import { columnTerms, errorTerm } from "./terms";
 import { words } from "../words/words";
@@ -24,6 +24,7 @@ export function rowView(steps: Steps, named: Words): Node[] {
         element("p", { className: "sees" }, seen(steps)),
         table(steps, named),
         ...formulas(steps, named.name),
+        ...[featureBars(steps, named.name)].filter((figure) => figure !== null),
         ...steps.states.map(stateImage),
         valueBars(steps, named.name),
         outputBars(steps),

@@ -13,6 +13,7 @@ export const usuallyWithout: readonly Part[] = ["header", "presets", "input", "m
 
 /** null: the page is not embedded. */
 export function readWithout(query: URLSearchParams): Part[] | null {
+    if (query.has("view")) return allParts.filter((part) => part !== "legends"); // one picture, and its colours
     if ((query.get("embed") ?? "0") === "0") return null;
     const named = query.get("without")?.split(",") ?? usuallyWithout;
     return allParts.filter((part) => named.includes(part));
@@ -21,6 +22,7 @@ export function readWithout(query: URLSearchParams): Part[] | null {
 export function writeWithout(query: URLSearchParams, without: readonly Part[] | null): void {
     query.delete("embed");
     query.delete("without");
+    query.delete("view");
     if (!without) return;
     query.set("embed", "1");
     if (without.join() !== usuallyWithout.join()) query.set("without", without.join());

@@ -10,6 +10,8 @@ export class Share {
     #root = find(document, "#share", HTMLElement);
     #text = find(this.#root, "textarea", HTMLTextAreaElement);
     #status = find(this.#root, "[role=status]", HTMLElement);
+    /** Is the text that is shown code that embeds the page? */
+    #isEmbedding = false;
     #boxes = new Map<Part, HTMLInputElement>();
     #settled: () => Promise<void>;
     #elements = find(this.#root, ".elements", HTMLElement);
@@ -24,14 +26,25 @@ export class Share {
         const fields = allParts.map((part) => {
             const checked = !usuallyWithout.includes(part);
             const box = element("input", { type: "checkbox", name: part, checked });
+            box.addEventListener("change", () => this.#remake());
             this.#boxes.set(part, box);
             return element("label", {}, box, ` ${parts[part]}`);
         });
         find(this.#root, "fieldset", HTMLElement).append(...fields);
-        this.#on("link", () => this.#copy(() => addressOf(null)));
-        this.#on("embed", () => this.#copy(() => embedding(addressOf(this.#without))));
+        this.#on("link", () => {
+            this.#isEmbedding = false;
+            return this.#copy(() => addressOf(null));
+        });
+        this.#on("embed", () => {
+            this.#isEmbedding = true;
+            return this.#copy(() => embedding(addressOf(this.#without)));
+        });
         this.#on("elements", () => this.#copyElements(view, text));
         this.#on("file", () => this.#saveFile(view));
+        find(document, "#open-share", HTMLButtonElement).addEventListener("click", () => {
+            this.#root.setAttribute("open", "");
+            find(this.#root, "summary", HTMLElement).focus();
+        });
         const whole = find(document, "#whole a", HTMLAnchorElement);
         whole.addEventListener("pointerdown", () => (whole.href = addressOf(null)));
         whole.addEventListener("focus", () => (whole.href = addressOf(null)));
@@ -42,6 +55,13 @@ export class Share {
         this.#elements.replaceChildren();
         this.#text.hidden = true;
         this.#status.textContent = "";
+    }
+
+    /** Code that is shown has the parts that are ticked now. */
+    #remake(): void {
+        if (!this.#isEmbedding || this.#text.hidden) return;
+        this.#text.value = embedding(addressOf(this.#without));
+        this.#status.textContent = words.share.changed;
     }
 
     get #without(): Part[] {
@@ -61,6 +81,7 @@ export class Share {
     /** What the code makes on another page is made here, too. */
     async #copyElements(view: () => SavedView | null, text: () => string | null): Promise<string> {
         await this.#settled();
+        this.#isEmbedding = false;
         const saved = view();
         if (!saved) return words.share.nothing;
         const { makeElements } = await import("./elements");
@@ -109,5 +130,6 @@ function embedding(address: string): string {
     const frame = element("iframe", { src: address, title: document.title, width: "100%" });
     frame.height = "720";
     frame.loading = "lazy";
+    frame.style.border = "0";
     return frame.outerHTML;
 }

@@ -5,6 +5,7 @@ import { message } from "../dom/dom";
 import type { ArrayFile, Input, Problem, Role } from "../state/types";
 import { inputFromFiles, inputFromText } from "./arrays";
 import { lookAt, type HeadRows } from "../look/look";
+import { languagePreset, opening } from "../presets/opening";
 import { exactOnce, exactRows } from "./exact";
 import { madeInput } from "./made";
 import { listTensors } from "./tensors";
@@ -94,7 +95,11 @@ async function make(letter: Making): Promise<Input> {
     if (letter.kind === "text") return inputFromText(letter.text, letter.dim);
     if (letter.kind === "files") return inputFromFiles(letter.files);
     const { id, question } = letter;
-    return question === null ? madeInput(id) : (await think(id, question)).input;
+    if (question === null) return madeInput(id);
+    if (id === languagePreset) return (await import("./language")).languageInput();
+    if (id === opening.preset && question === opening.question)
+        return (await import("./opening")).openingInput();
+    return (await think(id, question)).input;
 }
 
 /** Models and what computes with them come when they are asked for. */

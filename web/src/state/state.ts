@@ -1,12 +1,13 @@
 /** What the reader chose, as a link has it. */
 
-import { colourLaws, type ColourLaw } from "../map/colors";
+import { colourChoices, type ColourChoice } from "../map/colors";
 import { usualCosts, type CostSettings } from "../cost/costs";
 import { lengths, quantities } from "../cost/lengths";
 import { costs } from "../cost/trials";
 import { readTried, writeTried } from "../cost/tried";
 import { longestPacked, pack } from "./packing";
 import { presetOf } from "../presets/list";
+import { opening } from "../presets/opening";
 import type { Pin } from "../row/place";
 import { readRules, writeRules } from "../rules/rules";
 import { poolings, type Pooling, type Problem, type Value, type Values } from "./types";
@@ -24,7 +25,7 @@ export interface Settings extends Problem {
     head: number;
     /** Parameters that differ from the default, by backend. */
     params: Map<string, Values>;
-    colours: ColourLaw;
+    colours: ColourChoice;
     /** Are panels shown by their difference from softmax? */
     difference: boolean;
     /** The panel that is shown large. */
@@ -64,7 +65,7 @@ export function defaultSettings(text: string): Settings {
         batch: 0,
         head: 0,
         params: new Map(),
-        colours: "shared",
+        colours: "auto",
         difference: false,
         enlarged: null,
         pin: null,
@@ -95,11 +96,12 @@ const textNames = ["text", "packed", "kept"] as const;
 function withPreset(defaults: Settings, id: string | null): Settings {
     const preset = presetOf(id);
     if (!preset) return { ...defaults, preset: null };
-    const { problem, params, pin } = preset;
+    const { problem, params, pin, view } = preset;
     return {
         ...defaults,
         preset: preset.id,
         ...problem,
+        ...view,
         params: new Map(Object.entries(params)),
         pin,
     };
@@ -108,7 +110,8 @@ function withPreset(defaults: Settings, id: string | null): Settings {
 /** Settings from the address; what it does not say stays as in its preset, or else in `defaults`. */
 export function readLink(hash: string, defaults: Settings): Link {
     const query = new URLSearchParams(hash.replace(/^#/, ""));
-    const base = withPreset(defaults, query.getAll("preset").at(-1) ?? null);
+    const asked = query.getAll("preset").at(-1) ?? (saysNothing(query) ? opening.preset : null);
+    const base = withPreset(defaults, asked);
     const link: Link = {
         ...base,
         ...readRules(query),
@@ -131,9 +134,9 @@ export function readLink(hash: string, defaults: Settings): Link {
         else if (name === "scale") link.scale = parseScale(text);
         else if (name === "batch" || name === "head") link[name] = Number.parseInt(text) || 0;
         else if (name === "colours")
-            link.colours = colourLaws.find((law) => law === text) ?? "shared";
+            link.colours = colourChoices.find((choice) => choice === text) ?? "auto";
         else if (name === "heads" || name === "strands") link[name] = text;
-        else if (name === "enlarged") link.enlarged = text;
+        else if (name === "enlarged" || name === "view") link.enlarged = text;
         else if (name === "token" && /^[1-9]\d{0,8}$/.test(text)) link.token = Number(text);
         else if (name === "row") link.pin = parsePin(text);
         else if (name === "region") link.region = parseRegion(text);
@@ -157,11 +160,11 @@ export function writeLink(link: Link, defaults: Settings): string {
     if (causal !== base.causal) query.set("causal", causal ? "1" : "0");
     if (scale !== base.scale) query.set("scale", String(scale ?? ""));
     writeRules(query, link);
-    if (batch > 0) query.set("batch", String(batch));
-    if (head > 0) query.set("head", String(head));
+    if (batch !== base.batch) query.set("batch", String(batch));
+    if (head !== base.head) query.set("head", String(head));
     if (files !== null) query.set("files", files);
     for (const key of plugins) query.append("plugin", key);
-    if (colours !== "shared") query.set("colours", colours);
+    if (colours !== "auto") query.set("colours", colours);
     if (difference) query.set("difference", "1");
     writeCosts(query, costs, base.costs);
     if (streaming) query.append("open", "streaming");
@@ -181,7 +184,22 @@ export function writeLink(link: Link, defaults: Settings): string {
             query.set(`${backend}.${name}`, String(value));
         }
     }
+    const isBare = saysNothing(query);
+    if (preset === null && isBare) query.set("preset", "none");
+    const others = new URLSearchParams(query);
+    others.delete("preset");
+    if (preset === opening.preset && saysNothing(others)) return others.toString();
     return query.toString();
+}
+
+/** What a link opens with; null: the reader's own text or files. */
+export function presetInLink(hash: string): string | null {
+    return readLink(hash, defaultSettings("")).preset;
+}
+
+/** Of what is shown: then it is the page's opening. */
+function saysNothing(query: URLSearchParams): boolean {
+    return [...query.keys()].every((name) => name === "lang");
 }
 
 /**

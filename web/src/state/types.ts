@@ -100,6 +100,8 @@ export interface Timing {
 export interface Numbers {
     /** null, like the next: the backend does not say what it costs. */
     flops: number | null;
+    /** Of the input, of all batches. */
+    heads: number;
     /** Share of the (query, key) pairs that have a weight. */
     kept: number | null;
     /** A run's arrays hide some of the pairs, which a plan does not know: it keeps as many at most. */

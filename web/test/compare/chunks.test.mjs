@@ -68,7 +68,7 @@ test("no chunk of weights sends or copies Q and K", async (t) => {
         await route.fulfill({ response, body: `(${countCopies})();${await response.text()}` });
     });
     const text = Array.from({ length: tokens }, (_, i) => `word${i}`).join(" ");
-    const [worker] = await Promise.all([attentionWorker(page), page.goto(site.url)]);
+    const [worker] = await Promise.all([attentionWorker(page), page.goto(site.text)]);
     await settled(page);
     await page.evaluate(() => (globalThis.posts.length = 0));
     await worker.evaluate(() => (globalThis.chunks.length = 0));

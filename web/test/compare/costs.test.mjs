@@ -272,6 +272,7 @@ test("#open=pareto&open=longer: names of lines can be read, wide and at 360 pixe
             await namesAreApart("#longer");
         }
     }
+    await page.setViewportSize({ width: 1600, height: 900 }); // settings stand beside
     await change(() => page.fill("#sparse-local", "4096")); // all keys, as softmax
     for (const width of [1600, 360]) {
         await page.setViewportSize({ width, height: 900 });

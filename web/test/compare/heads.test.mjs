@@ -88,6 +88,18 @@ const numberOf = async (head, name) =>
 const entropy = (row) => row.reduce((sum, w) => sum - (w > 0 ? w * Math.log2(w) : 0), 0);
 const distance = (row, i) => row.reduce((sum, w, j) => sum + w * Math.abs(i - j), 0);
 
+test("with several heads each number says of which it is", async () => {
+    await reopen("#preset=lis-softmax");
+    const labels = await page.locator("[data-backend=linear] .numbers dt").allTextContents();
+    const of = (start) => labels.find((label) => label.startsWith(start));
+    assert.equal(of("Error"), "Error against exact, all heads");
+    assert.match(of("Top-8"), /, this head$/);
+    assert.match(of("Weight"), /, this head$/);
+    await reopen("#text=a+b+c+d");
+    const alone = await page.locator("[data-backend=linear] .numbers dt").allTextContents();
+    assert.ok(alone.includes("Error against exact"), alone.join());
+});
+
 test("one head has none beside it", async () => {
     assert.equal(await page.locator("#heads").isVisible(), false);
 });
@@ -134,7 +146,7 @@ test("a click shows a head in the panels, and a link has it", async () => {
     assert.equal(await page.getAttribute("#heads", "open"), "");
     await page.locator("#heads [data-head]").nth(11).waitFor();
     const names = await page.locator("#heads b").allTextContents();
-    assert.deepEqual([names[0], names[11]], ["Layer 0, head 0", "Layer 2, head 3"]);
+    assert.deepEqual([names[0], names[11]], ["Layer 1, head 1", "Layer 3, head 4"]);
 });
 
 test(

@@ -15,14 +15,14 @@ let complaints = [];
 beforeEach(async () => {
     complaints = [];
     started = 0;
-    page = await site.newPage({ viewport: { width: 1400, height: 900 } });
+    page = await site.newPage({ viewport: { width: 1600, height: 1000 } });
     page.on("worker", () => started++);
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("console", (line) => {
         if (["error", "warning"].includes(line.type())) complaints.push(line.text());
     });
     await page.addInitScript(countExactRows);
-    await page.goto(site.url);
+    await page.goto(site.text);
     await settled(page);
 });
 
@@ -43,7 +43,7 @@ afterEach(async () => {
 
 const isStale = (backend) =>
     page
-        .locator(`[data-backend=${backend}]`)
+        .locator(`.panel[data-backend=${backend}]`)
         .evaluate((panel) => panel.classList.contains("stale"));
 const current = () => page.waitForFunction(() => document.querySelector(".panel:not(.stale)"));
 

@@ -21,7 +21,7 @@ let complaints = [];
 /** Where a test's name begins with an address, it is opened there. */
 beforeEach(async ({ name }) => {
     complaints = [];
-    const [, address = ""] = /^(#\S+): /.exec(name) ?? [];
+    const [, address = "#preset=none"] = /^(#\S+): /.exec(name) ?? [];
     await elsewhere(site.url + address);
 });
 
@@ -123,15 +123,17 @@ test("what is typed is there after a reload at once", async () => {
 });
 
 test("what is folded out is in the link: rules, table, command and what is saved", async () => {
-    const folds = ["#rules", "[data-backend=sparse] .rows", "[data-backend=softmax] .saving"];
+    const [sparse, softmax] = ["[data-backend=sparse]", "[data-backend=softmax]"];
+    const folds = ["#rules", `${sparse} .details`, `${sparse} .rows`];
+    folds.push(`${softmax} .details`, `${softmax} .saving`);
     for (const fold of folds) await page.click(`${fold} > summary`);
     const open = await page.locator("details[open]").count();
     assert.equal(open, folds.length);
     await elsewhere(await written());
     for (const fold of folds) assert.equal(await page.getAttribute(fold, "open"), "", fold);
     assert.equal(await page.locator("details[open]").count(), open);
-    for (const fold of folds) await page.click(`${fold} > summary`);
-    assert.equal(await written(), site.url);
+    for (const fold of folds.reverse()) await page.click(`${fold} > summary`);
+    assert.equal(await written(), site.text);
 });
 
 const plain = encodeURIComponent("old & plain + text");
@@ -197,7 +199,7 @@ test("Back leads to the input before, and Forward to this one again", async () =
     await page.goBack();
     await page.locator(".text-source:visible").waitFor();
     await settled(page);
-    assert.equal(new URL(page.url()).href, site.url, "what was first");
+    assert.equal(new URL(page.url()).href, site.text, "what was first");
     await page.evaluate(() => (globalThis.steps = history.length));
     await change(page, () => page.fill("#text", "typed, letter by letter"));
     await page.waitForURL(/#text=/);

@@ -63,7 +63,7 @@ test("nothing moves as a letter is typed and until all its numbers are there", a
     await page.evaluate(() => {
         window.bottoms = new Set();
         const look = () => {
-            const { bottom } = document.querySelector("#panels").getBoundingClientRect();
+            const { bottom } = document.querySelector("#looks").getBoundingClientRect();
             window.bottoms?.add(bottom + scrollY);
             if (window.bottoms) window.unrest.requestAnimationFrame(look);
         };
@@ -149,6 +149,7 @@ test(
     opener("what a preset's link has set is not for a text that is typed while it loads"),
     async () => {
         const arrive = await openSlowly(`${site.url}#preset=needle&causal=1&scale=0.5&row=127.42`);
+        await page.click("[data-own=text]");
         await page.fill("#text", "typed early on");
         await rested({ evenIfBusy: true });
         arrive();

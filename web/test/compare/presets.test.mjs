@@ -54,6 +54,25 @@ async function isNear(backend, row, column, wanted, tolerance = 0.005) {
 
 /** By presets: what each is to show, once it is chosen. */
 const shows = {
+    /** A head of the language model: what its table says, of this sentence's rows. */
+    async "text-softmax"() {
+        assert.match(
+            await page.textContent("#summary"),
+            /^23 queries, 23 keys · dimension 32 · 4 heads/,
+        );
+        assert.equal(await page.inputValue("#head"), "2");
+        let sum = 0;
+        for (let row = 1; row < 23; row++) sum += await weight("softmax", row, row - 1);
+        assert.ok(sum / 22 > 0.5, `${sum / 22} of the weight is on the token before`);
+        const [softmax, ...others] = await errors();
+        assert.ok(softmax < rounding && others.every((error) => error > 0.1), `${others}`);
+        const command = await panel("softmax").locator("code").textContent();
+        assert.match(
+            command,
+            /^attn lab dump text 'In the beginning .*' --attention softmax .* --layer 1\n/,
+        );
+    },
+
     /** Previous token: all weight is one place back, which a band keeps and elu+1 does not. */
     async previous() {
         assert.equal(await page.isChecked("#causal"), true);
@@ -174,7 +193,7 @@ test("trained heads are loaded when they are asked for", async () => {
         const loaded = () => requests.filter((url) => url.includes(`/${id}-`)).length;
         assert.equal(loaded(), 0, id);
         await choose(id);
-        assert.equal(loaded(), 1, id);
+        assert.equal(loaded(), id === "lis-softmax" ? 0 : 1, id); // the page brings what it opens with
         assert.match(
             await page.textContent("#summary"),
             new RegExp(`^${tokens} queries, ${tokens} keys · dimension 8 · 4 heads · batch of 3$`),
@@ -204,14 +223,15 @@ test("a preset is one click, in the link, and left by another: what it set goes 
     await reopen(page.url());
     assert.deepEqual(await errors(), shown);
     assert.equal(await page.getAttribute("[data-preset=normaliser]", "aria-pressed"), "true");
-    assert.match(await page.textContent(".preset-source .why"), /normaliser is their sum/);
+    assert.match(await page.textContent("#caption"), /normaliser is their sum/);
     await choose("identical");
     assert.equal(await page.inputValue("#linear-feature_map"), "elu1");
     await choose("previous");
     await change(() => page.click(".preset-source .use-text"));
     assert.equal(await page.isChecked("#causal"), false);
     assert.deepEqual(await errors(), before);
-    assert.equal(await page.locator("[aria-pressed=true]").count(), 0);
+    assert.equal(await page.locator("[data-preset][aria-pressed=true]").count(), 0);
+    assert.equal(await page.getAttribute("[data-own=text]", "aria-pressed"), "true");
     assert.match(await page.textContent("#summary"), /tokens$/);
     await reopen("#preset=__proto__&preset=none");
     assert.deepEqual(await errors(), before);
@@ -219,7 +239,7 @@ test("a preset is one click, in the link, and left by another: what it set goes 
 
 test("each preset is told in one sentence, in each language", async () => {
     for (const lang of ["en", "de"]) {
-        await reopen(`#lang=${lang}`);
+        await reopen(`#lang=${lang}&preset=none`);
         const ids = await page
             .locator("[data-preset]")
             .evaluateAll((buttons) => buttons.map((button) => button.dataset.preset));
@@ -227,11 +247,11 @@ test("each preset is told in one sentence, in each language", async () => {
         for (const id of someOf(`presets whose sentence is read, ${lang}`, ids)) {
             await page.click(`[data-preset=${id}]`);
             await page.locator(`[data-preset=${id}][aria-pressed=true]`).waitFor();
-            const why = await page.textContent(".preset-source .why");
+            const why = await page.textContent("#caption");
             assert.match(why, /^[^.!?]*(?:[.!?]\S[^.!?]*)*\.$/, `${id}: ${why}`);
         }
     }
-    await reopen("");
+    await reopen("#preset=none");
 });
 
 test("what is said of a preset needs no other one's words: a link leads to it alone", async () => {
@@ -241,7 +261,7 @@ test("what is said of a preset needs no other one's words: a link leads to it al
         ["saturated", /to be copied/],
     ]) {
         await choose(id);
-        assert.match(await page.textContent(".preset-source .why"), task);
+        assert.match(await page.textContent("#caption"), task);
     }
 });
 
@@ -278,7 +298,7 @@ async function chooseBroken(id) {
 
 test("a preset that does not load leaves nothing behind: not of its own, nor of the one before", async () => {
     await change(() => page.fill("#sketch-size", "24"));
-    await chooseBroken("lis-softmax");
+    await chooseBroken("arithmetic-softmax");
     assert.equal(await page.isChecked("#causal"), false);
     assert.equal(await page.inputValue("#sketch-size"), "24", "as the reader had it");
     await choose("copy");
@@ -286,7 +306,7 @@ test("a preset that does not load leaves nothing behind: not of its own, nor of 
     assert.equal(await page.isChecked("#causal"), false);
     assert.equal(await page.inputValue("#linear-feature_map"), "elu1");
     assert.equal(await page.locator("#pin:visible").count(), 0, "no query is there");
-    await page.waitForURL((url) => !url.hash.includes("preset="));
+    await page.waitForURL((url) => url.hash.includes("preset=none") || !/preset=/.test(url.hash));
 });
 
 test("files are not computed with what a preset set", async () => {
@@ -311,6 +331,14 @@ test("a preset's arrays can be saved", async () => {
     const { data, shape } = await readNpy(Buffer.concat(chunks));
     assert.deepEqual([...shape], [1, 1, 32, 32]);
     assert.equal(data[32 * 3 + 3], Math.fround(12 * Math.sqrt(32)));
+});
+
+test("an example that there is not is said to be none, and the page shows the text", async () => {
+    await reopen("#preset=nowhere");
+    assert.match(await page.textContent("#text-note"), /example “nowhere”, which there is not/);
+    assert.equal(await page.locator(".text-source").isVisible(), true);
+    await reopen("#preset=none");
+    assert.equal(await page.locator("#text-note").isVisible(), false);
 });
 
 testOrigins();

@@ -9,9 +9,11 @@ import {
     change,
     drop,
     failCall,
+    openDetails,
     opener,
     page,
     panel,
+    readNumber,
     reopen,
     rested,
     site,
@@ -196,6 +198,7 @@ test("#row=40.0: a list of kept keys that is cut off ends in three dots", async 
 });
 
 test("a fact's letter is said once, where its parameter's name and help both have it", async () => {
+    await openDetails();
     await panel("sparse").locator("[data-name=local] .term").click();
     const said = await page.textContent("#explanation");
     assert.match(said, /^local blocks k: each query sees the nearest k\*B keys/);
@@ -241,15 +244,86 @@ test("#preset=normaliser: linear: a normaliser of 0 is told, and no number follo
     for (const line of [...shown, ...(await math())]) assert.doesNotMatch(line, /[·−+]−/);
 });
 
-test("Escape takes the crosshair away, then closes the steps", async () => {
+test("Escape closes the steps and takes the crosshair away, by keyboard and after a click", async () => {
+    const isRead = () => panel("softmax").locator(".readout:not(.idle)").count();
     await pin(2, 1);
     assert.equal(await focused(), "softmax");
     await page.keyboard.press("Escape");
-    assert.equal(await page.locator("#pin").isVisible(), true);
-    await page.keyboard.press("Escape");
     await page.locator("#pin").waitFor({ state: "hidden" });
     assert.equal(await focused(), "softmax");
+    assert.equal(await isRead(), 0);
+    const canvas = panel("softmax").locator("canvas");
+    await canvas.click({ position: { x: 300, y: 200 } });
+    await stepsShown();
+    await page.keyboard.press("Escape");
+    await page.locator("#pin").waitFor({ state: "hidden" });
     await page.waitForURL((url) => !url.hash.includes("row="));
+});
+
+test("why a head looks there: features add up to the logit, and to linear's product", async () => {
+    await write("alpha beta gamma delta alpha");
+    await pin(4, 4); // which all keep
+    const parts = (backend) =>
+        panel(backend)
+            .locator(".features title")
+            .evaluateAll((all) => all.map(({ textContent }) => textContent.split(": ")[1]));
+    const marked = (backend, column) =>
+        panel(backend).locator(".steps .marked data").nth(column).getAttribute("value");
+    for (const [backend, column] of [
+        ["softmax", 1],
+        ["sparse", 1],
+        ["linear", 1],
+    ]) {
+        const numbers = (await parts(backend)).map(readNumber);
+        assert.equal(numbers.length, 64, backend);
+        const sizes = numbers.map(Math.abs);
+        assert.deepEqual(
+            sizes,
+            sizes.toSorted((one, other) => other - one),
+            "the strongest first",
+        );
+        const sum = numbers.reduce((total, part) => total + part, 0);
+        const wanted = Number(await marked(backend, column));
+        const most = sizes.reduce((total, size) => total + 0.005 * size, 1e-3); // three digits each
+        assert.ok(Math.abs(sum - wanted) <= most, `${backend}: ${sum} and ${wanted}`);
+    }
+    await change(() => page.selectOption("#linear-feature_map", "favor"));
+    await stepsShown();
+    assert.equal(
+        await panel("linear").locator(".features").count(),
+        0,
+        "its features are of all columns",
+    );
+});
+
+test("pinning a row moves no picture, and a second click hits the same row", async () => {
+    const places = () =>
+        page.locator(".panel canvas").evaluateAll((all) =>
+            all.map((canvas) => {
+                const { x, y, width, height } = canvas.getBoundingClientRect();
+                return [x, y + scrollY, width, height].join();
+            }),
+        );
+    for (const width of [1600, 1280, 390]) {
+        await page.setViewportSize({ width, height: 800 });
+        await rested();
+        const before = await places();
+        const canvas = panel("softmax").locator(".picture canvas");
+        const position = { x: 200, y: 120 };
+        await canvas.click({ position });
+        await stepsShown();
+        const said = await page.textContent("#pin h2");
+        assert.deepEqual(await places(), before, `${width}`);
+        await canvas.click({ position });
+        assert.equal(await page.textContent("#pin h2"), said);
+        const cut = await page.$$eval(
+            ".formulas",
+            (all) => all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length,
+        );
+        assert.equal(cut, 0, `${width}: a formula is cut`);
+        await page.keyboard.press("Escape");
+        await page.locator("#pin").waitFor({ state: "hidden" });
+    }
 });
 
 test("tokens from right to left stay apart from what is beside them", async () => {
@@ -261,7 +335,8 @@ test("tokens from right to left stay apart from what is beside them", async () =
 });
 
 test("rows say how to see them step by step", async () => {
-    assert.match(await page.textContent(".legends"), /Enter on a row shows it step by step/);
+    assert.match(await page.textContent("#looks"), /click it for its arithmetic/);
+    assert.match(await page.textContent("#settings"), /Enter on a row shows it step by step/);
     const label = await panel("softmax").locator(".picture canvas").getAttribute("aria-label");
     assert.match(label, /Enter: step by step$/);
 });
@@ -281,6 +356,7 @@ test("sketch: its logits are not the exact ones, and its weights are theirs", as
 
 test("a button leads to the row that is farthest off, in whichever head", async () => {
     await write("alpha beta gamma delta epsilon zeta eta theta");
+    await openDetails();
     const worst = (backend) => panel(backend).locator(".worst");
     const told = async (backend) =>
         Number(await worst(backend).locator("data").getAttribute("value"));
@@ -334,7 +410,7 @@ test(opener("tokens of any length leave pages as wide as they are"), async () =>
 });
 
 test("a click pins, a link has it, the button closes it, and nonsense in a link does nothing", async () => {
-    const canvas = panel("linear").locator("canvas").first();
+    const canvas = panel("softmax").locator("canvas").first();
     const { width, height } = await canvas.boundingBox();
     await canvas.click({ position: { x: width / 2, y: height / 3 } });
     await stepsShown();

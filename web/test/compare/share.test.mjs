@@ -52,7 +52,7 @@ test("code to embed shows the same numbers on another page, without the parts th
     );
     await host.goto(new URL("host.html", site.url).href);
     const frame = host.frames()[1];
-    await frame.waitForSelector("[data-name=error] data[value*='.']");
+    await frame.waitForSelector(".off data[value*='.']");
     await settled(frame);
     const inFrame = await frame
         .locator("[data-name=error] data")
@@ -65,7 +65,36 @@ test("code to embed shows the same numbers on another page, without the parts th
     for (const [part, selector] of Object.entries(hidden))
         assert.equal(await page.locator(selector).isVisible(), part === "header", part);
     assert.equal(await page.locator(".numbers").first().isVisible(), false);
-    assert.equal(await page.locator(".rest").first().isVisible(), true);
+    assert.equal(await page.locator(".details > summary").first().isVisible(), true);
+});
+
+test("#preset=lis-softmax&view=linear: a link can ask for one picture alone, with its colours", async () => {
+    const seen = () =>
+        page
+            .locator(".panel:visible")
+            .evaluateAll((all) => all.map(({ dataset }) => dataset.backend));
+    assert.deepEqual(await seen(), ["linear"]);
+    assert.equal(await page.locator("#weights-legend").isVisible(), true);
+    for (const selector of [".top", ".page-header", "#presets", "#settings", "footer", ".details"])
+        assert.equal(await page.locator(selector).first().isVisible(), false, selector);
+    assert.equal(await page.locator("#whole").isVisible(), true, "a way to the whole page");
+    await page.waitForURL(/enlarged=linear.*embed=1|embed=1.*enlarged=linear/);
+    await reopen(page.url());
+    assert.deepEqual(await seen(), ["linear"], "its own link shows the same");
+});
+
+test("code to embed that is shown follows its parts", async () => {
+    await page.click("#share summary");
+    const shown = () => page.inputValue("#share textarea");
+    assert.match(await copy("embed"), /embed=1"/);
+    await page.uncheck("#share [name=numbers]");
+    assert.match(await shown(), /without=presets%2Cinput%2Cnumbers|without=header%2C.*numbers/);
+    assert.match(await page.textContent("#share [role=status]"), /copy it again/);
+    await page.check("#share [name=numbers]");
+    assert.match(await shown(), /embed=1"/);
+    const link = await copy("link");
+    await page.uncheck("#share [name=numbers]");
+    assert.equal(await shown(), link, "a link has no parts");
 });
 
 test("#embed=1&without=presets,input,nothing,__proto__: an embedded page stays so as it is used, and leads to the whole of it", async () => {
@@ -111,7 +140,7 @@ async function openFile(panels = 4) {
     await opened
         .locator(".panel [data-name=error] data")
         .nth(panels - 1)
-        .waitFor();
+        .waitFor({ state: "attached" }); // it is folded
     assert.deepEqual(wrong, []);
     const { size } = await stat(path);
     await rm(folder, { recursive: true });
@@ -143,6 +172,7 @@ test("#preset=sink&sketch.size=20&difference=1&colours=log: one file computes th
     assert.deepEqual(rules, ["linear", "gated"]);
     for (const time of await allNumbers(opened, "time")) assert.ok(time > 0 && time < 1000, time);
     assert.equal(await opened.locator("#difference-legend").isVisible(), true);
+    await opened.click("[data-backend=sketch] .details > summary");
     await opened.fill("#sketch-size", "64");
     await opened.waitForFunction(
         () => +document.querySelector("[data-backend=sketch] [data-name=error] data").value < 1e-4,
@@ -495,7 +525,7 @@ test("elements of large files read them beside their page, and they are saved wi
 });
 
 test("elements speak the page's language, also of what is wrong", async () => {
-    await reopen("index.de.html#lang=de");
+    await reopen("index.de.html#lang=de&preset=none");
     await page.click("#share summary");
     const say = async (selector) => {
         await page.click("[data-share=elements]");

@@ -7,6 +7,7 @@ import { randomNpy } from "../support/npy.mjs";
 import {
     change,
     drop,
+    openDetails,
     opener,
     page,
     panel,
@@ -34,6 +35,7 @@ const drawn = (of) =>
     );
 
 async function weights(backend) {
+    await openDetails();
     const root = panel(backend).locator(".saving");
     if (!(await root.evaluate((details) => details.open))) await root.locator("summary").click();
     const coming = page.waitForEvent("download");

@@ -9,6 +9,7 @@ import {
     change,
     drop,
     number,
+    openDetails,
     page,
     panel,
     testOrigins,
@@ -22,6 +23,7 @@ const take = (root, format) => takeFrom(page, root, format);
 const look = (file, type) => lookAt(page, file, type);
 
 async function saving(backend) {
+    await openDetails();
     const root = panel(backend).locator(".saving");
     if (!(await root.evaluate((details) => details.open))) await root.locator("summary").click();
     return root;
@@ -132,6 +134,11 @@ test("a panel's picture is whole by itself, as SVG and as PNG", async () => {
         assert.doesNotMatch(text.replace("http://www.w3.org/2000/svg", ""), /http|url\(|var\(/);
         for (const word of ["one", "three", "queries", "keys"])
             assert.ok(text.includes(`>${word}</text>`), word);
+        const title = backend === "softmax" ? "Softmax: weights" : "Linear: weights";
+        assert.ok(text.includes(`>${title}</text>`), "a title");
+        const bar = [...text.matchAll(/fill="rgb\(([^)]*)\)"/g)].map(([, colour]) => colour);
+        assert.ok(new Set(bar).size > 50, `${bar.length} colours of a bar`);
+        assert.ok(text.lastIndexOf(">0</text>") > text.lastIndexOf("rgb("), "its values");
         const drawn = await look(svg, "image/svg+xml");
         assert.equal(drawn.width, 560);
         assert.ok(drawn.colours > 20, `${drawn.colours} colours`);
@@ -229,7 +236,7 @@ test("heads are saved as one picture, and their numbers", async () => {
     const text = String(svg.bytes);
     assert.equal(text.split('href="data:image/png;base64,').length - 1, 12);
     assert.doesNotMatch(text.replace("http://www.w3.org/2000/svg", ""), /http|url\(|var\(/);
-    for (const word of ["Layer 0, head 0", "Layer 2, head 3"]) assert.ok(text.includes(word), word);
+    for (const word of ["Layer 1, head 1", "Layer 3, head 4"]) assert.ok(text.includes(word), word);
     const shown = await root.locator('[data-head="2.3"] [data-name=entropy]').textContent();
     assert.ok(text.includes(`>${shown}</text>`), shown);
     const drawn = await look(svg, "image/svg+xml");
@@ -240,6 +247,7 @@ test("heads are saved as one picture, and their numbers", async () => {
     const file = await take(root, "npy");
     assert.equal(file.name, "heads.npy");
     const { data, shape } = await readNpy(file.bytes);
+    await change(() => root.locator('[data-head="0.0"]').click());
     const { data: first, shape: sizes } = await shownBy("softmax");
     assert.deepEqual([...shape], [3, 4, ...sizes]);
     assert.deepEqual([...data.subarray(0, first.length)], [...first]);

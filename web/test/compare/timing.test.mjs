@@ -45,7 +45,7 @@ async function openBy(...settings) {
         const body = `(${moveClock})(${given});${await response.text()}`;
         await route.fulfill({ response, body });
     });
-    const [worker] = await Promise.all([attentionWorker(page), page.goto(site.url)]);
+    const [worker] = await Promise.all([attentionWorker(page), page.goto(site.text)]);
     await settled(page);
     return { page, worker };
 }

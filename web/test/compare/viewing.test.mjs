@@ -3,7 +3,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settled } from "../support/browser.mjs";
-import { backends, page, panel, picture, reopen, rested, testOrigins } from "../support/panels.mjs";
+import {
+    backends,
+    openDetails,
+    page,
+    panel,
+    picture,
+    reopen,
+    rested,
+    testOrigins,
+} from "../support/panels.mjs";
 
 const ticks = (legend) => page.locator(`#${legend} .ticks span`).allTextContents();
 
@@ -34,6 +43,36 @@ test("one scale for all panels, or each its own", async () => {
     assert.deepEqual(await ticks("weights-legend"), ["0 %", "6.25 %", "25.0 %", "56.3 %", "100 %"]);
 });
 
+const number = (text) => Number(/[\d.]+$/.exec(text)[0]);
+
+test("softmax sets the scale of all, and what is beyond it is said", async () => {
+    await reopen("#preset=normaliser"); // linear's weights are far larger than any of softmax
+    const [, , , , last] = await ticks("weights-legend");
+    assert.match(last, /^≥ /);
+    const largest = await panel("softmax").locator(".readout").textContent();
+    assert.ok(Math.abs(number(last) / number(largest) - 1) < 0.1, `${last}, ${largest}`);
+});
+
+test("zooming in leaves colours as they are", async () => {
+    const before = await ticks("weights-legend");
+    for (let i = 0; i < 3; i++) await page.click("#zoom-in");
+    await rested();
+    const seen = await panel("softmax").locator(".readout").textContent();
+    assert.ok(number(seen) < number(before.at(-1)), `${seen}: weaker weights are seen`);
+    assert.deepEqual(await ticks("weights-legend"), before);
+});
+
+test("a long text has a logarithmic scale by itself, and another one when it is asked for", async () => {
+    const law = () => page.getAttribute("#weights-legend", "data-law");
+    assert.equal(await law(), "shared");
+    await page.fill("#text", Array.from({ length: 600 }, (_, i) => `word${i}`).join(" "));
+    await page.locator("#summary", { hasText: /^600/ }).waitFor();
+    await settled(page);
+    assert.equal(await law(), "log");
+    await page.selectOption("#colours", "shared");
+    assert.equal(await law(), "shared");
+});
+
 test("a logarithmic scale has powers of ten below the largest weight", async () => {
     const before = await picture("softmax");
     const [, , , , largest] = await ticks("weights-legend");
@@ -41,7 +80,7 @@ test("a logarithmic scale has powers of ten below the largest weight", async () 
     assert.notEqual(await picture("softmax"), before);
     const [, , middle, , last] = await ticks("weights-legend");
     assert.equal(last, largest);
-    assert.ok(Math.abs(Number(middle) / (Number(last) * 1e-3) - 1) < 0.1, `${middle}, ${last}`);
+    assert.ok(Math.abs(number(middle) / (number(last) * 1e-3) - 1) < 0.1, `${middle}, ${last}`);
 });
 
 test("what a pattern keeps has one colour, and the rest is paper", async () => {
@@ -72,28 +111,40 @@ test("one switch shows the differences of all panels but softmax's", async () =>
     assert.match(await panel("softmax").locator(".readout").textContent(), / 0\.\d+$/);
 });
 
-test("a panel is made large, and small again, by its button", async () => {
+const large = () =>
+    page.locator(".enlarged").evaluateAll((all) => all.map(({ dataset }) => dataset.backend));
+
+test("a click on a small picture, or its button, gives it the large place", async () => {
     const width = (backend) =>
         panel(backend)
-            .locator("canvas")
+            .locator(".picture canvas")
             .evaluate((canvas) => canvas.clientWidth);
-    const before = await width("sparse");
+    assert.deepEqual(await large(), ["softmax"]);
+    const small = await width("sparse");
+    assert.ok((await width("softmax")) > 2 * small);
     const button = panel("sparse").locator(".enlarge");
     await button.focus();
     await page.keyboard.press("Enter");
     assert.equal(await button.getAttribute("aria-pressed"), "true");
-    assert.ok((await width("sparse")) > 2 * before);
-    await panel("linear").locator(".enlarge").click();
-    assert.equal(await page.locator(".enlarged").count(), 1);
-    await panel("linear").locator(".enlarge").click();
-    assert.equal(await width("sparse"), before);
+    assert.ok((await width("sparse")) > 2 * small);
+    assert.deepEqual(await large(), ["sparse"]);
+    await page.waitForURL(/enlarged=sparse/);
+    await panel("linear")
+        .locator(".picture canvas")
+        .click({ position: { x: 20, y: 20 } });
+    assert.deepEqual(await large(), ["linear"]);
+    assert.equal(await page.locator("#pin").isVisible(), false, "it pins no row");
+    assert.equal(await width("sparse"), small);
+    await panel("softmax").locator(".enlarge").click();
+    await page.waitForURL((url) => !url.hash.includes("enlarged"));
     await reopen("#enlarged=none&colours=toString");
-    assert.equal(await page.locator(".enlarged").count(), 0);
-    assert.equal(await page.inputValue("#colours"), "shared");
+    assert.deepEqual(await large(), ["softmax"]);
+    assert.equal(await page.inputValue("#colours"), "auto");
 });
 
 test("every number says what it is, by keyboard and pointer", async () => {
     const box = page.locator("#explanation");
+    await openDetails();
     const terms = await page.locator(".numbers .term, .facts .term").all();
     assert.equal(terms.length, await page.locator(".numbers data, .facts data").count());
     for (const term of terms) {
@@ -118,7 +169,7 @@ test("every number says what it is, by keyboard and pointer", async () => {
     await box.waitFor({ state: "hidden" });
 });
 
-test("#open=pareto&open=streaming: what stands in sentences and tables says what it is, too", async () => {
+test("#open=pareto&open=streaming&open=softmax.details&open=linear.details&open=sparse.details&open=sketch.details: what stands in sentences and tables says what it is, too", async () => {
     const box = page.locator("#explanation");
     await page.locator("#pareto tbody tr").nth(3).waitFor();
     await page.locator("#streaming tbody data").first().waitFor();
@@ -147,7 +198,9 @@ test("an explanation stays beside its number while the page scrolls, and goes wi
             const [from, to] = [line, box].map((each) => each.getBoundingClientRect());
             return Math.min(Math.abs(to.top - from.bottom), Math.abs(from.top - to.bottom));
         });
-    for (const term of await page.locator(".numbers .term").all()) {
+    await openDetails();
+    await page.mouse.move(0, 0); // else what scrolls under the pointer is pointed at
+    for (const term of await page.locator(".enlarged .numbers .term").all()) {
         await term.focus(); // which scrolls
         await rested();
         assert.equal(await box.isVisible(), true, await term.textContent());
@@ -157,26 +210,21 @@ test("an explanation stays beside its number while the page scrolls, and goes wi
     await box.waitFor({ state: "hidden" });
 });
 
-test("a panel stays where it is as it is made large, and comes after the same one", async () => {
-    // On a phone each panel is as wide as can be.
-    for (const width of [720, 1600]) {
+test("the large picture stands where the one before stood, and nothing scrolls", async () => {
+    const placeOf = (selector) =>
+        page.locator(selector).evaluate((each) => {
+            const { left, top } = each.getBoundingClientRect();
+            return [Math.round(left), Math.round(top + scrollY)];
+        });
+    for (const width of [720, 1280, 1600]) {
         await page.setViewportSize({ width, height: 800 });
+        await panel("softmax").locator(".enlarge").dispatchEvent("click");
+        const place = await placeOf(".enlarged");
         for (const backend of ["sparse", "sketch", "linear"]) {
-            const button = panel(backend).locator(".enlarge");
-            await button.scrollIntoViewIfNeeded();
-            const { y } = await button.boundingBox();
-            await button.click();
-            const { y: now } = await button.boundingBox();
-            const room = await page.evaluate(() => scrollY);
-            assert.ok(Math.abs(now - y) < 2 || room === 0, `${backend}: ${y} to ${now}`);
-            const tops = await page
-                .locator(".panel")
-                .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
-            assert.deepEqual(
-                tops,
-                [...tops].sort((one, other) => one - other),
-                backend,
-            );
+            const before = await page.evaluate(() => scrollY);
+            await panel(backend).locator(".enlarge").dispatchEvent("click");
+            assert.deepEqual(await placeOf(".enlarged"), place, `${width}: ${backend}`);
+            assert.equal(await page.evaluate(() => scrollY), before);
         }
     }
 });

@@ -30,13 +30,21 @@ async function violations(page, rules = {}) {
     );
 }
 
+/** Folds within folds, too. */
+async function unfoldAll(page) {
+    const closed = page.locator("details:not([open]) > summary:visible");
+    while ((await closed.count()) > 0) await closed.first().click();
+}
+
 const uses = {
     "index.html": {
         async opens(page) {
             await settled(page);
         },
         async "with a preset"(page) {
+            await page.click("#open-settings");
             await change(page, () => page.click("[data-preset=normaliser]"));
+            await page.click("#settings .close");
         },
         async "with a row step by step"(page) {
             const { width, height } = page.viewportSize();
@@ -49,8 +57,9 @@ const uses = {
         },
         async "with differences, commands, files and a wrong value"(page) {
             await page.check("#difference");
-            const folds = await page.locator("summary:visible").all();
-            for (const summary of folds) await summary.click();
+            await unfoldAll(page);
+            await page.click("#open-settings");
+            await unfoldAll(page);
             await change(page, () => drop(page, { "x.npy": randomNpy([2, 3, 9, 8], 1) }));
             await change(page, () => page.fill("#sparse-local", "-3"));
             await drop(page, { "x.npy": Buffer.from("no array") });
@@ -62,8 +71,7 @@ const uses = {
             await settled(page);
         },
         async "with parts folded out and no input"(page) {
-            for (const summary of await page.locator("summary:visible").all())
-                await summary.click();
+            await unfoldAll(page);
             await page.evaluate(() => {
                 const text = document.querySelector("#text");
                 text.value = "";
@@ -141,14 +149,15 @@ function withhold() {
 const passing = {
     async "enlarged and zoomed"(page) {
         await settled(page);
-        const enlarge = page.locator("[data-backend=linear] .enlarge");
-        if (await enlarge.isVisible()) await enlarge.click();
+        const enlarge = page.locator("[data-backend=linear] .enlarge, [data-method=linear]");
+        await enlarge.locator("visible=true").click();
         await page.click("#zoom-in");
         await page.locator("#zoom output", { hasText: "queries" }).waitFor();
         await settled(page);
     },
     async "with an explanation"(page) {
-        await page.locator("[data-backend=sparse] .numbers .term").first().click();
+        await page.click(".enlarged .details > summary");
+        await page.locator(".enlarged .numbers .term").first().click();
         await page.locator("#explanation:popover-open").waitFor();
     },
     async "with arrays to pick from"(page) {
@@ -158,7 +167,7 @@ const passing = {
         await page.locator("#picker").waitFor();
     },
     async "as it computes, with pictures of before"(page) {
-        await change(page, () => page.locator(".use-text:visible").click());
+        await change(page, () => page.click("[data-own=text]"));
         await page.evaluate(withhold);
         await page.fill("#text", "other words");
         await page.locator(".stale-note:visible").first().waitFor();
@@ -218,14 +227,14 @@ test("a view in one file, light and dark: axe finds nothing", async () => {
         `${site.url}index.html#preset=lis-softmax&row=3.2&strands=softmax&heads=linear`,
     );
     await settled(page);
-    await page.click("#share summary");
+    await page.click("#share > summary");
     const coming = page.waitForEvent("download");
     await page.click("[data-share=file]");
     const folder = await mkdtemp(join(tmpdir(), "attn-axe-"));
     const path = join(folder, "attention.html");
     await (await coming).saveAs(path);
     await page.goto(pathToFileURL(path).href);
-    await page.locator(".panel [data-name=error] data").nth(3).waitFor();
+    await page.locator(".panel .off data").nth(3).waitFor();
     await page.locator(".row-error data").nth(3).waitFor();
     await page.locator("#heads button[data-head]").nth(11).waitFor();
     for (const colorScheme of ["light", "dark"]) {

@@ -11,68 +11,73 @@ async function openAs(options) {
     show(await openPage(options));
 }
 
-const boxes = () =>
+const canvases = () =>
     page.$$eval(".panel .picture canvas", (all) =>
-        all.map((canvas) => {
-            const { left, right, top, bottom } = canvas.getBoundingClientRect();
-            return { left, right, top, bottom };
-        }),
+        all
+            .filter((canvas) => canvas.checkVisibility())
+            .map((canvas) => {
+                const { left, right, top, bottom } = canvas.getBoundingClientRect();
+                return { left, right, top, bottom };
+            }),
     );
 
-/** It has snapped there. */
-const isSeen = (i) =>
-    page.waitForFunction((i) => {
-        const canvas = document.querySelectorAll(".panel .picture canvas")[i];
-        const { left, right } = canvas.getBoundingClientRect();
-        return left >= 0 && right <= innerWidth;
-    }, i);
-
-test(
-    opener("on a phone pictures stand side by side, and a swipe leads from one to the next"),
-    async () => {
-        await openAs({ viewport: { width: 390, height }, hasTouch: true, isMobile: true });
-        const all = await boxes();
-        assert.equal(new Set(all.map(({ top }) => Math.round(top))).size, 1, "in one line");
-        const [{ bottom: end }] = all;
-        assert.ok(end <= 2 * height, `two screens lead to all four, not ${end / height}`);
-        assert.ok(all.every(({ left }, i) => i === 0 || left > all[i - 1].right));
-        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
-        const panels = page.locator("#panels");
-        for (const i of [1, 2, 3]) {
-            await panels.evaluate((element, n) => {
-                const to = element.children[n].offsetLeft - element.offsetLeft;
-                element.scrollTo({ left: to - 40, behavior: "instant" }); // not quite there: it snaps
-            }, i);
-            await isSeen(i);
-        }
-        await panels.locator("canvas").nth(3).tap();
-        const { bottom } = (await boxes())[3];
-        const readout = await page.locator(".panel .readout").nth(3).boundingBox();
-        assert.ok(readout.y >= bottom && readout.y < bottom + 20, "what is read stands under it");
-    },
-);
-
-for (const address of ["", "index.de.html"])
+for (const [address, width, high] of [
+    ["", 390, height],
+    ["index.de.html", 390, height],
+    ["", 360, 640],
+])
     test(
-        opener(`two screens of a small phone lead to all pictures: ${address || "index.html"}`),
+        opener(
+            `a phone of ${width} pixels shows one picture, and a tab for each backend: ${address || "index.html"}`,
+        ),
         async () => {
-            const [width, small] = [360, 640];
-            const options = { viewport: { width, height: small }, hasTouch: true, isMobile: true };
+            const options = { viewport: { width, height: high }, hasTouch: true, isMobile: true };
             show(await openPage(options, site.url + address));
-            const ends = (await boxes()).map(({ bottom }) => bottom);
-            assert.equal(ends.length, 4);
-            for (const end of ends) assert.ok(end <= 2 * small, `not ${end / small} screens`);
-            const heights = await page.$$eval(".panel", (panels) =>
-                panels.map((panel) => {
-                    const { bottom } = panel.querySelector(".readout").getBoundingClientRect();
-                    return bottom - panel.getBoundingClientRect().top;
-                }),
-            );
-            for (const each of heights)
-                assert.ok(each <= small, `${each} pixels from a panel's top to what is read`);
+            const [first, ...others] = await canvases();
+            assert.deepEqual(others, []);
+            assert.ok(first.right - first.left > 0.85 * width, "as wide as the phone");
+            assert.ok(first.bottom <= high, `without scrolling, not at ${first.bottom}`);
             assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+            const tabs = page.locator("#methods button");
+            assert.equal(await tabs.count(), 4);
+            for (const [i, text] of (await tabs.allTextContents()).entries())
+                assert.match(text, i === 0 ? /exact|exakt/ : /\d% off|Fehler \d+ %/);
+            for (const i of [1, 2, 3]) {
+                await tabs.nth(i).tap();
+                const [now, ...rest] = await canvases();
+                assert.deepEqual([now.top, rest], [first.top, []], "in the place of the first");
+                assert.equal(await tabs.nth(i).getAttribute("aria-pressed"), "true");
+            }
+            await page.locator(".enlarged canvas").tap();
+            const readout = await page.locator(".enlarged .readout").boundingBox();
+            const [{ bottom }] = await canvases();
+            assert.ok(
+                readout.y >= bottom && readout.y < bottom + 20,
+                "what is read stands under it",
+            );
         },
     );
+
+test(
+    opener("on a phone settings come from below, by touch and by keyboard, and go again"),
+    async () => {
+        await openAs({ viewport: { width: 390, height }, hasTouch: true, isMobile: true });
+        const settings = page.locator("#settings");
+        assert.equal(await settings.isVisible(), false);
+        await page.locator("#open-settings").tap();
+        const { y, height: high } = await settings.boundingBox();
+        assert.ok(y > 0.2 * height && Math.abs(y + high - height) < 1, "at the end of the screen");
+        await change(() => page.check("#causal"));
+        await page.keyboard.press("Escape");
+        assert.equal(await settings.isVisible(), false);
+        const focused = () => page.evaluate(() => document.activeElement.id);
+        assert.equal(await focused(), "open-settings");
+        await page.keyboard.press("Enter");
+        await settings.locator(".close").tap();
+        assert.equal(await settings.isVisible(), false);
+        assert.equal(await focused(), "open-settings");
+    },
+);
 
 test("parameters that matter less are folded away, and open by keyboard and by a link", async () => {
     const further = page.locator("[data-backend=sparse] .further");
@@ -108,7 +113,14 @@ test(opener("a panel that a link has enlarged, and a pinned row, fit a phone"), 
     show(await openPage(options, `${site.url}#enlarged=sparse&row=3.2`));
     const widest = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.equal(widest, 390);
-    assert.equal(new Set((await boxes()).map(({ top }) => Math.round(top))).size, 1);
+    assert.equal((await canvases()).length, 1);
+    assert.equal(await page.locator(".enlarged").getAttribute("data-backend"), "sparse");
+    await page.locator(".row-error data").nth(3).waitFor();
+    const formulas = await page.$$eval(
+        ".formulas",
+        (all) => all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length,
+    );
+    assert.equal(formulas, 0, "no formula is cut");
 });
 
 test(

@@ -16,7 +16,7 @@ async function open(pattern, isOut) {
     const context = await site.newContext({ viewport: { width: 1600, height: 1000 } });
     await context.route(pattern, (route) => (isOut() ? route.abort() : route.continue()));
     page = await context.newPage();
-    await page.goto(site.url);
+    await page.goto(site.text);
 }
 
 const problem = () => page.locator("#input-problem:visible").textContent();
@@ -30,12 +30,12 @@ for (const [what, pattern] of [
         let isOut = true;
         await open(pattern, () => isOut);
         await settled(page);
-        await page.click("[data-preset=lis-softmax]");
+        await page.click("[data-preset=arithmetic-softmax]");
         assert.ok((await problem()).length > 0);
         isOut = false;
-        await change(page, () => page.click("[data-preset=lis-softmax]"));
+        await change(page, () => page.click("[data-preset=arithmetic-softmax]"));
         assert.equal(await page.locator("#input-problem").isVisible(), false);
-        assert.match(await page.textContent("#summary"), /23 queries/);
+        assert.match(await page.textContent("#summary"), /11 queries/);
         assert.equal(await page.locator("[data-name=error] data").count(), 4);
     });
 

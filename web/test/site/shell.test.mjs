@@ -20,7 +20,7 @@ const programs = files.filter((file) => pageOf(file).name !== "figures");
 /** What stands around a page: its policy, where it leads, of which page it says that it is, its notices. */
 const frameOf = (page) =>
     page.evaluate(() => {
-        const links = [...document.querySelectorAll(".page-header nav a")];
+        const links = [...document.querySelectorAll("#pages a")];
         const of = (selector, name) => document.querySelector(selector)?.getAttribute(name);
         return {
             policy: of("meta[http-equiv=Content-Security-Policy]", "content"),
@@ -179,7 +179,8 @@ test("after a first visit pages work without a network", async () => {
     await settled(page);
     assert.equal(await page.locator("[data-name=error] data[value]:not([value=''])").count(), 4);
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
-    await page.click("[data-preset=lis-softmax]");
+    await page.click("#open-settings");
+    await page.click("[data-preset=lis-linear]");
     const said = page.getByText("it did not come, and this browser has not kept it");
     await said.first().waitFor();
     await page.goto(`${server.url}labs.html#lab=separation&panel=7b&set.trials=2`);

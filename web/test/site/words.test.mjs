@@ -17,7 +17,7 @@ import { openSite } from "../support/site.mjs";
 const site = openSite();
 
 async function open(address, options = {}) {
-    const page = await site.newPage({ viewport: { width: 1400, height: 1000 }, ...options });
+    const page = await site.newPage({ viewport: { width: 1600, height: 1000 }, ...options });
     await page.goto(site.url + address);
     await page.waitForFunction(() => document.documentElement.style.display !== "none");
     return page;
@@ -100,19 +100,24 @@ test("the switch takes along what is shown, and is remembered", async () => {
 async function unfold(page) {
     await settled(page);
     await page.click("[data-preset=lis-softmax]");
+    const settings = page.locator("#open-settings");
+    const isFolded = await settings.isVisible();
+    if (isFolded) await settings.click();
     await page.selectOption("#colours", "own");
     await page.waitForFunction(() => !document.querySelector("#pareto[hidden]"));
     await settled(page);
     await page.$$eval("details", (all) => all.forEach((fold) => (fold.open = true)));
+    await page.dispatchEvent("[data-method=sparse]", "click");
     await page.locator("[data-backend=sparse] canvas").first().focus();
     for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
     await page.fill("[name=left]", "-7");
     await page.fill("[name=hidden]", "x");
-    await page.locator(".panel .row .formulas").nth(3).waitFor();
+    await page.locator(".row .formulas").nth(3).waitFor();
     await page.locator("#streaming table").waitFor();
     await page.locator("#longer svg").waitFor();
     await page.locator("#pareto svg").waitFor();
     await page.locator("#heads button[data-head]").nth(11).waitFor();
+    if (isFolded) await page.click("#settings .close");
     await page.locator("[data-backend=sparse] .numbers .term").first().click();
     await page.locator("#explanation:popover-open").waitFor();
     await settled(page);
@@ -302,7 +307,7 @@ test("a view saved as one file is in German, too", async () => {
     await page.locator("#heads button[data-head]").nth(11).waitFor();
     assert.equal(await languageOf(page), "de");
     const texts = await textsOf(page);
-    assert.ok(texts.includes("Fehler gegen exakt"), texts.join());
+    assert.ok(texts.includes("Fehler gegen exakt, alle Köpfe"), texts.join());
     assert.ok(texts.includes("Fehler dieser Zeile"), texts.join());
     assert.deepEqual(
         texts.filter((text) => english.test(text)),
@@ -392,7 +397,7 @@ const tables = {
 
 /** What is there last of each page. */
 const ready = {
-    index: ".panel [data-name=time] data",
+    index: ".panel .off data[value*='.']",
     story: "#scores[aria-busy=false] .words data",
     thinking: "main[aria-busy=false]",
     training: ".learner .heads canvas",

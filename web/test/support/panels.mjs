@@ -41,7 +41,7 @@ export function opener(name) {
 beforeEach(async ({ name }) => {
     complaints = [];
     if (openers.has(name)) return;
-    const [, address = ""] = /^(#\S+): /.exec(name) ?? [];
+    const [, address = "#preset=none"] = /^(#\S+): /.exec(name) ?? [];
     show(await openPage({}, new URL(address, site.url).href));
 });
 
@@ -55,8 +55,10 @@ export function show(opened) {
     page = opened;
 }
 
-export async function openPage(options = {}, url = site.url) {
-    const opened = await site.newPage({ viewport: { width: 1600, height: 1000 }, ...options });
+const viewport = { width: 1600, height: 1000 }; // where settings stand beside the pictures
+
+export async function openPage(options = {}, url = site.text) {
+    const opened = await site.newPage({ viewport, ...options });
     opened.on("request", (request) => requests.push(request.url()));
     opened.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
     opened.on("pageerror", (error) => complaints.push(String(error)));
@@ -80,6 +82,12 @@ export async function number(backend, name) {
     const value = await panel(backend).locator(`[data-name=${name}] data`).getAttribute("value");
     assert.match(value, /\d/, `${backend} has no number for ${name}`);
     return Number(value);
+}
+
+/** What is folded under the panels' pictures is open. */
+export async function openDetails() {
+    const closed = page.locator(".details:not([open]) > summary:visible");
+    while ((await closed.count()) > 0) await closed.first().click();
 }
 
 /** What softmax may be off by, for the page's text, by these rules. */
@@ -145,7 +153,7 @@ export function readNumber(text) {
 
 /** The page as it is while its module is still on the way; the function returned lets it come. */
 export async function openSlowly(url) {
-    const context = await site.newContext();
+    const context = await site.newContext({ viewport });
     let arrive;
     const arrived = new Promise((resolve) => (arrive = resolve));
     await context.route("**/*.wasm", async (route) => {

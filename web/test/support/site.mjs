@@ -17,6 +17,7 @@ export function openSite({ timingBudget = 60 } = {}) {
     before(async () => {
         server = await serve({ packs: false });
         site.url = server.url;
+        site.text = `${server.url}#preset=none`; // the first page with its own text
         site.browser = await launchChromium();
         site.newContext = async ({ moves, ...options } = {}) => {
             const context = await site.browser.newContext(options);

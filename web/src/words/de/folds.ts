@@ -34,8 +34,8 @@ export const costs: typeof english.costs = {
 };
 
 export const heads: typeof english.heads = {
-    head: (head) => `Kopf ${head}`,
-    headOf: (batch, index, head) => `${batch} ${index}, Kopf ${head}`,
+    head: (head) => `Kopf ${head + 1}`,
+    headOf: (batch, index, head) => `${batch} ${index + 1}, Kopf ${head + 1}`,
     first: (some, all) => `Die ersten ${some}; es gibt ${all}.`,
     some: (some, all) => `Betrachtet sind von jedem Kopf ${some} von ${all}.`,
     error: "Fehler",
@@ -73,12 +73,14 @@ export const share: typeof english.share = {
         header: "Titel und Worte darüber",
         presets: "Beispiele",
         input: "Eingabe und Aufgabe",
+        small: "kleine Bilder",
         legends: "Farben",
         numbers: "Zahlen",
         settings: "Parameter und Kommandos",
         more: "was eingeklappt ist",
         footer: "Worte darunter",
     },
+    changed: "Geändert: noch einmal kopieren",
     nothing: "Noch gibt es nichts zu speichern.",
     besidePage: "Neben dieser Seite: npm install libattn. Ein Bundler braucht keine Importmap.",
     filesBeside: "q.npy, k.npy und v.npy, mit diesem Code gespeichert, gehören neben seine Seite.",

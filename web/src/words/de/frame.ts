@@ -3,14 +3,17 @@ import type { frame as english } from "../en/frame";
 export const frame: typeof english = {
     language: "Deutsch",
     navigation: "Seiten",
+    menu: "Menü",
+    skip: "Zum Inhalt springen",
     pages: {
-        index: "Attention im Vergleich",
-        story: "Attention in zehn Schritten",
-        thinking: "Ein trainiertes Modell denkt",
-        training: "Modelle lernen",
-        figures: "Was Arbeiten behaupten",
-        labs: "Ein Experiment ausführen",
+        index: "Vergleichen",
+        story: "Lernen",
+        thinking: "Denken",
+        training: "Trainieren",
+        figures: "Ergebnisse",
+        labs: "Ausführen",
     },
+    groups: { models: "Modelle", papers: "Arbeiten" },
     inEnglish: (name) => `${name} (englisch)`,
     needsScript:
         "Alles wird im Browser berechnet: Dafür braucht es JavaScript, und das ist ausgeschaltet.",

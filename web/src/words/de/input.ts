@@ -6,6 +6,7 @@ export const input: typeof english.input = {
     layer: "Schicht",
     shown: (what) => (what === "Batch" ? "Gezeigter Batch" : `Gezeigte ${what}`),
     of: (tensor, file) => `${tensor} aus ${file}`,
+    ofAll: (one, all) => `${one} von ${all}`,
     choose: "wählen",
     dimension: (dim) => `Dimension ${dim}`,
     dimensions: (dim, valueDim) => `Dimensionen ${dim} und ${valueDim}`,

@@ -15,8 +15,9 @@ export const nouns: typeof english.nouns = {
 };
 
 export const panel: typeof english.panel = {
-    enlarge: "Vergrößern",
-    reduce: "Verkleinern",
+    exact: "exakt",
+    off: (share) => `Fehler ${share} %`,
+    useless: "keine Zahl",
     copy: "Kopieren",
     copied: "Kopiert",
     selected: "Markiert",
@@ -33,8 +34,11 @@ export const panel: typeof english.panel = {
 };
 
 export const numbers: typeof english.numbers = {
+    decimalPoint: ",",
     error: "Fehler gegen exakt",
     errorOver: (rows, queries, seed) => `Fehler über ${rows} von ${queries}, Seed ${seed}`,
+    ofAllHeads: ", alle Köpfe",
+    ofThisHead: ", dieser Kopf",
     interval: "Über alle, mit 95 %",
     range: (low, high) => `${low} bis ${high}`,
     recall: (top) => `Top-${top}-Treffer`,
@@ -79,6 +83,14 @@ export const picture: typeof english.picture = {
         `Queries ${queries} von ${allQueries}, Keys ${keys} von ${allKeys}`,
 };
 
+export const looks: typeof english.looks = {
+    atNothing: (row) => `${row} schaut auf nichts, was dieses Bild hat.`,
+    key: (key, weight) => `${key} (${weight})`,
+    looks: (row, keys, first, others) =>
+        `${row} schaut auf ${keys}.${others ? ` Auf ${first}: ${others}.` : ""}`,
+    pinned: (row) => `Die Rechnung von ${row} steht unten. Escape schließt sie.`,
+};
+
 export const told: typeof english.told = {
     noShares: "Von jeder Zelle wird das Größte gezeigt; Anteile sagt das nicht.",
     noDifferences: "Keine Differenzen.",
@@ -100,6 +112,12 @@ export const told: typeof english.told = {
 };
 
 export const row: typeof english.row = {
+    features: (of, key) =>
+        `Warum ${key}: was jedes Merkmal zu seinem ${of} beiträgt, das stärkste zuerst; Linie: ihre Summe bis dahin`,
+    ofLogit: "Logit",
+    ofProduct: "Produkt",
+    feature: (feature, part) => `Merkmal ${feature}: ${part}`,
+    strongest: (some, all) => `, ${some} von ${all}`,
     pinned: (name, number) => `Query ${name}, Nummer ${number}, Schritt für Schritt`,
     sees: (keys, all) => `sieht ${keys} von ${all}`,
     noneAfter: (key) => `, keinen nach Key ${key}`,

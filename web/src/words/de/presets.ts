@@ -4,14 +4,35 @@ export const presets: typeof english = {
     trained: "Trainierte Köpfe",
     made: "Von Hand gebaut",
     broken: "Zum Scheitern",
+    featured: {
+        "lis-softmax": "Schlägt nach",
+        "text-softmax": "Liest Englisch",
+        "arithmetic-softmax": "Rechnet",
+        needle: "Sucht die Nadel",
+    },
+    unknown: (id) => `Der Link verlangt das Beispiel „${id}“, das es nicht gibt.`,
+    myText: "Mein Text …",
+    myArrays: "Meine Q, K, V …",
+    headlines: {
+        trained: "Ein trainiertes Modell schlägt nach. Drei Abkürzungen ahmen es nach.",
+        made: "Ein von Hand gebauter Kopf tut eines. Drei Abkürzungen ahmen ihn nach.",
+        broken: "Eine Eingabe, an der etwas scheitert: woran und warum.",
+        own: "Exakte Attention und drei Abkürzungen, auf eigener Eingabe.",
+    },
+    text: "Untrainierte Vektoren: Wörter passen meist zu sich selbst.",
+    files: "Eigene Queries, Keys und Values. Sie bleiben auf diesem Rechner.",
     of: {
         subsequence: {
             name: "Teilfolge",
-            why: "Ein mit Softmax trainierter Transformer findet Schritt für Schritt die längste steigende Teilfolge von zehn Zahlen: Seine Köpfe wählen Keys nach dem Inhalt, manche einen, andere viele, und keine der Näherungen kommt nahe heran.",
+            why: "Um die längste steigende Folge in „17 80 23 45 …“ zu finden, liest dieser Kopf ihre Zahlen noch einmal der Reihe nach: die dunkle Linie.",
+        },
+        language: {
+            name: "Englisch, voriges Token",
+            why: "Ein kleines Sprachmodell liest einen Satz: Dieser Kopf gibt das meiste Gewicht dem Token davor, und ohne ihn sagt das Modell viel schlechter voraus.",
         },
         arithmetic: {
             name: "Rechnen",
-            why: "Ein mit Softmax trainierter Transformer rechnet 3 + 4 * 2 modulo 5 aus, = 3 + 3 = 1: Jeder Kopf jeder Schicht, daneben zu wählen, sucht etwas anderes.",
+            why: "Um 3 + 4 * 2 (modulo 5) Schritt für Schritt auszurechnen, schaut dieser Kopf auf ein Rechenzeichen nach dem anderen: die dunklen Spalten.",
         },
         subsequenceLinear: {
             name: "Teilfolge, linear",

@@ -39,8 +39,9 @@ export const costs = {
 };
 
 export const heads = {
-    head: (head: number) => `head ${head}`,
-    headOf: (batch: string, index: number, head: number) => `${batch} ${index}, head ${head}`,
+    head: (head: number) => `head ${head + 1}`,
+    headOf: (batch: string, index: number, head: number) =>
+        `${batch} ${index + 1}, head ${head + 1}`,
     first: (some: number, all: string) => `The first ${some} of ${all}.`,
     some: (some: number, all: string) => `Of each head ${some} of ${all} are looked at.`,
     error: "error",
@@ -80,12 +81,14 @@ export const share = {
         header: "title and words above",
         presets: "presets",
         input: "input and problem",
+        small: "small pictures",
         legends: "colours",
         numbers: "numbers",
         settings: "parameters and commands",
         more: "what is folded away",
         footer: "words below",
     },
+    changed: "Changed: copy it again",
     nothing: "There is nothing to save yet.",
     besidePage: "Beside this page: npm install libattn. A bundler takes no import map.",
     filesBeside: "q.npy, k.npy and v.npy, which were saved with this code, belong beside its page.",

@@ -3,14 +3,18 @@
 export const frame = {
     language: "English",
     navigation: "Pages",
+    menu: "Menu",
+    skip: "Skip to the content",
     pages: {
-        index: "Attention, side by side",
-        story: "Attention in ten steps",
-        thinking: "A trained model thinks",
-        training: "Models learn",
-        figures: "What papers claim",
-        labs: "Run an experiment",
+        index: "Compare",
+        story: "Learn",
+        thinking: "Think",
+        training: "Train",
+        figures: "Results",
+        labs: "Run",
     },
+    /** Of pages that stand together. */
+    groups: { models: "Models", papers: "Papers" },
     /** Of a page that there is in English alone. */
     inEnglish: (name: string) => name,
     needsScript: "All is computed in your browser: that needs JavaScript, which is switched off.",

@@ -7,6 +7,8 @@ export const input = {
     layer: "Layer",
     shown: (what: string) => `${what} shown`,
     of: (tensor: string, file: string) => `${tensor} of ${file}`,
+    /** Which one of several. */
+    ofAll: (one: number, all: number) => `${one} of ${all}`,
     choose: "choose",
     dimension: (dim: number) => `dimension ${dim}`,
     dimensions: (dim: number, valueDim: number) => `dimensions ${dim} and ${valueDim}`,

@@ -20,8 +20,9 @@ type NounName =
     | ("letter" | "output" | "query" | "row" | "setting" | "token");
 
 export const panel = {
-    enlarge: "Enlarge",
-    reduce: "Reduce",
+    exact: "exact",
+    off: (share: string) => `${share}% off`,
+    useless: "no number",
     copy: "Copy",
     copied: "Copied",
     selected: "Selected",
@@ -39,9 +40,12 @@ export const panel = {
 };
 
 export const numbers = {
+    decimalPoint: ".",
     error: "Error against exact",
     errorOver: (rows: number, queries: string, seed: number) =>
         `Error over ${rows} of ${queries}, seed ${seed}`,
+    ofAllHeads: ", all heads",
+    ofThisHead: ", this head",
     interval: "Of all, with 95 %",
     range: (low: string, high: string) => `${low} to ${high}`,
     recall: (top: number) => `Top-${top} recall`,
@@ -87,6 +91,16 @@ export const picture = {
         `queries ${queries} of ${allQueries}, keys ${keys} of ${allKeys}`,
 };
 
+/** The line below the pictures. */
+export const looks = {
+    atNothing: (row: string) => `${row} looks at nothing that this picture has.`,
+    key: (key: string, weight: string) => `${key} (${weight})`,
+    /** `others`: what backends beside it give its first key. */
+    looks: (row: string, keys: string, first: string, others: string) =>
+        `${row} looks at ${keys}.${others ? ` On ${first}: ${others}.` : ""}`,
+    pinned: (row: string) => `The arithmetic of ${row} is below. Escape closes it.`,
+};
+
 /** A picture in a sentence. */
 export const told = {
     noShares: "Of each cell the largest is shown, which tells no shares.",
@@ -108,6 +122,12 @@ export const told = {
 
 /** A row, step by step. */
 export const row = {
+    features: (of: string, key: string) =>
+        `Why ${key}: what each feature adds to its ${of}, the strongest first; line: their sum so far`,
+    ofLogit: "logit",
+    ofProduct: "product",
+    feature: (feature: number, part: string) => `feature ${feature}: ${part}`,
+    strongest: (some: number, all: number) => `, ${some} of ${all}`,
     pinned: (name: string, number: number) => `Query ${name}, number ${number}, step by step`,
     sees: (keys: number, all: string) => `sees ${keys} of ${all}`,
     noneAfter: (key: number) => `, none after key ${key}`,

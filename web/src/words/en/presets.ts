@@ -4,14 +4,36 @@ export const presets = {
     trained: "Trained heads",
     made: "Made by hand",
     broken: "Break it",
+    /** On the first screen. */
+    featured: {
+        "lis-softmax": "Looks things up",
+        "text-softmax": "Reads English",
+        "arithmetic-softmax": "Arithmetic",
+        needle: "Finds the needle",
+    },
+    unknown: (id: string) => `The link asks for the example “${id}”, which there is not.`,
+    myText: "My text…",
+    myArrays: "My Q, K, V…",
+    headlines: {
+        trained: "A trained model looks things up. Three shortcuts try to copy it.",
+        made: "A head made by hand does one thing. Three shortcuts try to copy it.",
+        broken: "An input that something fails on. See what, and why.",
+        own: "Exact attention, and three shortcuts, on your own input.",
+    },
+    text: "Untrained vectors: words mostly match themselves.",
+    files: "Your own queries, keys and values. They stay on this computer.",
     of: {
         subsequence: {
             name: "Subsequence",
-            why: "A transformer trained with softmax finds the longest increasing subsequence of ten numbers step by step: its heads choose keys by content, some one and others many, and none of the approximations comes near.",
+            why: "To find the longest rising run in “17 80 23 45 …”, this head reads its numbers again in order: the dark line.",
+        },
+        language: {
+            name: "English, previous token",
+            why: "A small language model reads a sentence: this head gives most of its weight to the token before, and without it the model foretells much worse.",
         },
         arithmetic: {
             name: "Arithmetic",
-            why: "A transformer trained with softmax works out 3 + 4 * 2 modulo 5, = 3 + 3 = 1: each head of each layer, to be chosen beside, looks for something else.",
+            why: "To work out 3 + 4 * 2 (modulo 5) step by step, this head looks at one operator at a time: the dark columns.",
         },
         subsequenceLinear: {
             name: "Subsequence, linear",

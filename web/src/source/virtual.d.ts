@@ -1,0 +1,9 @@
+/** Made by opening.js. */
+declare module "virtual:opening" {
+    export const opening: {
+        tokens: string[];
+        shape: [batch: number, heads: number, rows: number, dim: number];
+        /** Query, key and value: float32 in base64. */
+        arrays: string[];
+    };
+}
