@@ -48,7 +48,28 @@ export function cards(figures, language) {
             language,
         ),
     );
-    return `<p id="counts">${counts(figures, language)}</p>\n${sections.join("\n")}`;
+    const all = [`<p id="counts">${counts(figures, language)}</p>`, strip(figures, language)];
+    return `${all.join("\n")}\n${sections.join("\n")}`;
+}
+
+/** A square for each, and which of them are shown: the style sheet goes by what is chosen, without a program. */
+function strip(figures, language) {
+    const { show, all, claims } = tables[language];
+    const say = sayingIn(language);
+    const choices = ["all", ...verdicts].map((choice) => {
+        const checked = choice === "all" ? " checked" : "";
+        const name = choice === "all" ? escaped(all) : say(choice);
+        return `<label data-verdict="${choice}"><input type="radio" name="shown" id="only-${choice}"${checked} /> ${name}</label>`;
+    });
+    const squares = figures.map(({ name, panel, verdict }) => {
+        const title = `${say(panel.title)}: ${say(verdict)}`;
+        return `<li data-verdict="${verdict}"><a href="#${name}" title="${title}"><span class="hidden">${title}</span></a></li>`;
+    });
+    return `
+<section class="claims" aria-label="${escaped(claims)}">
+  <fieldset><legend class="hidden">${escaped(show)}</legend>${choices.join("")}</fieldset>
+  <ol role="list">${squares.join("")}</ol>
+</section>`;
 }
 
 /** Of the papers' statements, and then of the library's own claims. */

@@ -55,6 +55,27 @@ test("statements of papers, illustrations and the library's own claims are count
     await page.close();
 });
 
+test("a strip has a square for each statement, leads to it, and shows those of one verdict", async () => {
+    const figures = await readFigures();
+    const page = await site.newPage();
+    await page.goto(`${site.url}figures.html`);
+    const squares = page.locator(".claims li");
+    assert.equal(await squares.count(), figures.length);
+    const seen = (selector) => page.locator(`${selector}:visible`).count();
+    for (const verdict of ["holds", "fails", "undecided", "illustration"]) {
+        const count = figures.filter((each) => each.verdict === verdict).length;
+        await page.check(`#only-${verdict}`);
+        assert.deepEqual([await seen(".claims li"), await seen(".figures > li")], [count, count]);
+        assert.equal(await seen(`.figures > [data-verdict=${verdict}]`), count);
+    }
+    await page.check("#only-all");
+    await page.click('.claims a[href="#separation-4a"]');
+    assert.match(page.url(), /#separation-4a$/);
+    const { y } = await page.locator("#separation-4a").boundingBox();
+    assert.ok(y >= 0 && y < page.viewportSize().height, `${y}`);
+    await page.close();
+});
+
 test("a card of measured times says on which machine, in both languages", async () => {
     const { module } = await runnerImport(
         fileURLToPath(new URL("../../gallery.js", import.meta.url)),

@@ -6,6 +6,9 @@ export const gallery: typeof english = {
         `${holds + fails + undecided} Aussagen der Arbeiten sind geprüft, jede innerhalb ihrer eigenen Voraussetzungen: ${holds} treffen zu, ${fails} nicht, ${undecided} sind unentschieden. ${shown} Abbildungen sind gezeichnet wie in den Arbeiten, ohne Urteil.`,
     ownCounts: (holds, fails, undecided) =>
         `Von ${holds + fails + undecided} eigenen Behauptungen der Bibliothek treffen ${holds} zu, ${fails} nicht, ${undecided} sind unentschieden.`,
+    claims: "Alle Aussagen, je ein Kästchen",
+    show: "Zeigen",
+    all: "alle",
     own: "Eigene Behauptung der Bibliothek:",
     beyond: "Über die Arbeit hinaus:",
     run: "Selbst ausführen",

@@ -5,6 +5,9 @@ export const gallery = {
         `${holds + fails + undecided} statements of the papers are judged, each within its own premises: ${holds} hold, ${fails} fail, ${undecided} are undecided. ${shown} figures are drawn as in the papers, without a verdict.`,
     ownCounts: (holds: number, fails: number, undecided: number) =>
         `Of the library's own ${holds + fails + undecided} claims, ${holds} hold, ${fails} fail and ${undecided} are undecided.`,
+    claims: "All statements, a square each",
+    show: "Show",
+    all: "all",
     own: "The library's own claim:",
     beyond: "Beyond the paper:",
     run: "Run it yourself",
