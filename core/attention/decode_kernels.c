@@ -129,27 +129,15 @@ ATTN_SMALL_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, cons
     const decode_rows_t these_values = rows_behind(&values, 0, space->values);
     const decode_scales_t key_scales = scales_of(head, &io->key_scales, base);
     const decode_scales_t value_scales = scales_of(head, &io->value_scales, base);
-    const int64_t from = chunk.first * space->width;
-    const int words = in_words(head, &keys, problem->dim);
     decode_line_t lines[2];
     if (task->heads > 1) {
         lines[0] = line_of(task, &io->key, &keys, base, count);
         lines[1] = line_of(task, &io->value, &values, base, count);
     }
-    const decode_dots_t dots = {.rows = chunk.count,
-                                .dim = problem->dim,
-                                .width = space->width,
-                                .query = space->queries + from,
-                                .keys = keys,
-                                .ahead = these_values,
-                                .asks = chunk.first == 0,
-                                .lines = task->heads > 1 ? lines : NULL,
-                                .count = count,
-                                .words = words ? space->query_words + from : NULL,
-                                .words_width = space->width,
-                                .word_scales = words ? space->query_scales + chunk.first : NULL,
-                                .scores = space->scores,
-                                .scores_stride = block_of(task)};
+    decode_dots_t dots = dots_of(task, chunk, space, &keys, count);
+    dots.ahead = these_values;
+    dots.asks = chunk.first == 0;
+    dots.lines = task->heads > 1 ? lines : NULL;
     decode_dots(&dots);
     for (int64_t r = 0; r < dots.rows; r++) {
         decode_row_t *row = &rows[r];

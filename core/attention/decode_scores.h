@@ -34,26 +34,33 @@ static void score_row(const decode_row_t *row, float *scores, int64_t base, int6
         decode_add_offsets(scores, &row->mods, base, first, last, weights ? ATTN_LOG4_E : 1.0f);
 }
 
+/* The products of a chunk of rows with `count` keys, which are what is read next, to space->scores. */
+static decode_dots_t dots_of(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
+                             const decode_rows_t *keys, int64_t count) {
+    const int64_t dim = task->head->problem->dim, from = chunk.first * space->width;
+    const int words = in_words(task->head, keys, dim);
+    return (decode_dots_t){.rows = chunk.count,
+                           .dim = dim,
+                           .width = space->width,
+                           .query = space->queries + from,
+                           .keys = *keys,
+                           .ahead = *keys,
+                           .count = count,
+                           .words = words ? space->query_words + from : NULL,
+                           .words_width = space->width,
+                           .word_scales = words ? space->query_scales + chunk.first : NULL,
+                           .scores = space->scores,
+                           .scores_stride = block_of(task)};
+}
+
 /* The scores of a chunk of rows for the keys [base, base + count), to to[r][j]. */
 ATTN_SMALL_STEP void score_chunk(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
                                  int32_t stage, int64_t base, int64_t count, float *const *to) {
     const attn_head_t *head = task->head;
-    const int64_t dim = head->problem->dim, from = chunk.first * space->width;
+    const int64_t dim = head->problem->dim;
     const decode_rows_t keys = rows_of(head, &head->io->key, base, count, dim, space->keys);
     const decode_scales_t scales = scales_of(head, &head->io->key_scales, base);
-    const int words = in_words(head, &keys, dim);
-    const decode_dots_t dots = {.rows = chunk.count,
-                                .dim = dim,
-                                .width = space->width,
-                                .query = space->queries + from,
-                                .keys = keys,
-                                .ahead = keys,
-                                .count = count,
-                                .words = words ? space->query_words + from : NULL,
-                                .words_width = space->width,
-                                .word_scales = words ? space->query_scales + chunk.first : NULL,
-                                .scores = space->scores,
-                                .scores_stride = block_of(task)};
+    const decode_dots_t dots = dots_of(task, chunk, space, &keys, count);
     decode_dots(&dots);
     for (int64_t r = 0; r < chunk.count; r++) {
         const decode_row_t *row = &space->rows[chunk.first + r];
