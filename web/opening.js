@@ -4,7 +4,7 @@
 import { loadModel } from "libattn-labs/models";
 import { opening as asked } from "./src/presets/opening";
 
-const name = "virtual:opening";
+const name = "#opening";
 const resolved = `\0${name}`;
 
 export function opening() {

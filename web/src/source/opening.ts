@@ -1,6 +1,6 @@
 /** The heads that the page opens with, as its build has kept them. */
 
-import { opening } from "virtual:opening";
+import { opening } from "#opening";
 import type { Input } from "../state/types";
 
 export function openingInput(): Input {

@@ -1,5 +1,5 @@
 /** Made by opening.js. */
-declare module "virtual:opening" {
+declare module "#opening" {
     export const opening: {
         tokens: string[];
         shape: [batch: number, heads: number, rows: number, dim: number];
