@@ -4,6 +4,8 @@
  *     mpirun -n RANKS attn_mpi_measure QUERIES REPEATS
  *
  * - {"what": "network"}: latency and bandwidth between neighbours, when all of them send around the ring at once.
+ * - {"what": "memory"}: of a rank, in MB: its arrays, two blocks of keys and values, its results so far, and what the
+ *   system says that it had at most, beside MPI.
  * - {"what": "ring"}: a run of attention in each layout; of its longest rank the time, how long it waits for blocks, and
  *   "working", the processor time that it computes, which others at work beside it change little.
  *   "alone": how long it waits where there is nothing to compute (lengths of 0), which is what could be hidden.
@@ -13,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 enum { HEADS = 8, KV_HEADS = 2, DIM = 64, MOST = 101 };
 
@@ -152,6 +155,55 @@ static void measure_ring(const attn_context_t *context, int64_t length, int caus
     attn_mpi_plan_destroy(ring.plan);
 }
 
+/* ---- memory ------------------------------------------------------------------------------------------ */
+
+/* The most that this process had so far, in MB. */
+static double peak(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024e-6;
+}
+
+/* A long sequence with a short window, so that blocks go round and there is little to compute. Before anything else: a
+ * peak does not go down. */
+static void measure_memory(const attn_context_t *context, int64_t length) {
+    const double before = longest(peak());
+    attn_problem_t problem;
+    const attn_mpi_options_t options = {.struct_size = sizeof options,
+                                        .layout = ATTN_MPI_LAYOUT_CONTIGUOUS,
+                                        .way = ATTN_MPI_WAY_RING};
+    attn_mpi_rows_t rows;
+    attn_error_t error;
+    ring_t ring = {.lengths = {length}};
+    attn_mpi_times_t times;
+    attn_problem_init(&problem, 1, HEADS, length, length, DIM, DIM);
+    problem.kv_heads = KV_HEADS;
+    problem.window_left = problem.window_right = 64;
+    if (attn_mpi_plan_create(context, MPI_COMM_WORLD, "softmax", &problem, NULL, 0, &options,
+                             &ring.plan, &error))
+        fail(error.message);
+    attn_mpi_query_rows(ring.plan, rank, &rows);
+    float *const q = fill(HEADS * rows.total * DIM, 1);
+    float *const k = fill(KV_HEADS * rows.total * DIM, 2);
+    float *const v = fill(KV_HEADS * rows.total * DIM, 3);
+    float *const out = fill(HEADS * rows.total * DIM, 4);
+    attn_io_init(&ring.io);
+    ring.io.query = attn_tensor_bhnd(q, 1, HEADS, rows.total, DIM);
+    ring.io.key = attn_tensor_bhnd(k, 1, KV_HEADS, rows.total, DIM);
+    ring.io.value = attn_tensor_bhnd(v, 1, KV_HEADS, rows.total, DIM);
+    ring.io.out = attn_tensor_bhnd(out, 1, HEADS, rows.total, DIM);
+    run_once(&ring, &times);
+    const double most = longest(peak()) - before, row = (double)rows.total * DIM * sizeof(float);
+    if (rank == 0)
+        printf(
+            "{\"what\": \"memory\", \"ranks\": %d, \"length\": %lld, \"arrays\": %.4g, \"blocks\": "
+            "%.4g, \"sums\": %.4g, \"peak\": %.4g}\n",
+            size, (long long)length, 1e-6 * 2 * (HEADS + KV_HEADS) * row,
+            size > 1 ? 1e-6 * 4 * KV_HEADS * row : 0.0, 1e-6 * HEADS * row, most);
+    free(q), free(k), free(v), free(out);
+    attn_mpi_plan_destroy(ring.plan);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -163,6 +215,7 @@ int main(int argc, char **argv) {
     attn_context_t *context;
     attn_error_t error;
     if (attn_context_create(NULL, &context, &error)) fail(error.message);
+    measure_memory(context, 16 * length);
     if (size > 1) measure_network(repeats);
     measure_ring(context, length, ATTN_CAUSAL_NONE, ATTN_MPI_LAYOUT_CONTIGUOUS, repeats);
     measure_ring(context, length, ATTN_CAUSAL_TOP_LEFT, ATTN_MPI_LAYOUT_CONTIGUOUS, repeats);

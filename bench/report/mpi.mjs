@@ -137,6 +137,23 @@ orientation: zigzag rings on 8 GPUs reach 85% of the ideal forward.`,
     };
 }
 
+function memoryTable(lines) {
+    return {
+        topic: "mpi",
+        title: `Memory of a rank: n = m = ${lines[0].length}, heads 8/2, d = 64, f32, a ring`,
+        columns: ["ranks", "Q, K, V, result, MB", "two blocks, MB", "results so far, MB"].concat([
+            "together, MB",
+            "measured, MB",
+        ]),
+        rows: lines.map(({ ranks, arrays, blocks, sums, peak }) => [
+            ...[`${ranks}`, arrays, blocks, sums],
+            ...[arrays + blocks + sums, peak],
+        ]),
+        note: `Measured: the most that the system says, less what MPI had before. The rest is the workspace of a block: one head of
+K and V in f32, and its partial result. One rank sends nothing and has no blocks.`,
+    };
+}
+
 /** {tables} of lines of JSON. */
 export function mpiTables(output) {
     const lines = output
@@ -145,10 +162,12 @@ export function mpiTables(output) {
         .map((line) => JSON.parse(line));
     const rings = lines.filter(({ what }) => what === "ring");
     const networks = lines.filter(({ what }) => what === "network");
+    const memory = lines.filter(({ what }) => what === "memory");
     const machine = machineOf(rings, networks);
     return {
         tables: [
             measuredTable(rings),
+            ...(memory.length ? [memoryTable(memory)] : []),
             parametersTable(machine),
             checkTable(rings, machine),
             predictedTable(machine),

@@ -49,16 +49,18 @@ test("lines of two ranks become tables", () => {
             JSON.stringify({ what: "network", ranks: 2, latency: 1e-6, bandwidth: 1e9 }),
             ring(2, 0, "contiguous", 0.06),
             ring(2, 1, "zigzag", 0.03),
+            '{"what": "memory", "ranks": 2, "length": 9, "arrays": 8, "blocks": 2, "sums": 4, "peak": 15}',
             "mpirun has something to say",
         ].join("\n"),
     );
     assert.deepEqual(
         tables.map(({ topic }) => topic),
-        Array(4).fill("mpi"),
+        Array(5).fill("mpi"),
     );
     const [, , full] = tables[0].rows;
     assert.equal(full[0], "full");
     assert.ok(Math.abs(full[5] - 100 / 1.2) < 1e-9 && Math.abs(full[8] - 75) < 1e-9);
+    assert.deepEqual(tables[1].rows, [["2", 8, 2, 4, 14, 15]]);
     for (const { columns, rows } of tables)
         for (const row of rows) assert.equal(row.length, columns.length);
 });
