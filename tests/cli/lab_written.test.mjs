@@ -123,10 +123,9 @@ describe("trained models of text", () => {
 
     const beginning = "And the LORD said";
     const written = {
-        softmax:
-            " unto them, I will not be able to the LORD, I will not be able to thee, and the LORD, and",
-        linear: ", I will not be thee, and I will say unto you, What is thee, and I will say unto you",
-        sparse: " unto him, Fear not the LORD, and I will perceive thee, and I will perish thee",
+        softmax: " unto him, Though Israel, and the LORD, and the LORD, and the LORD God of Israel",
+        linear: " unto the LORD, O LORD, and the LORD, and the LORD God of Israel, and the LORD, and the LORD",
+        sparse: " unto him, Hear, O LORD, and said, O LORD, and I will put my servant",
     };
     for (const [attention, expected] of Object.entries(written))
         it(`text-${attention}.model writes the same greedy words`, () => {

@@ -8,6 +8,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { read as readArray } from "../../../tests/cli/npy.mjs";
 
 const ATTENTIONS = ["softmax", "linear", "sparse"];
 const LETTERS = 500; // of the held-out text, which methods are compared on: at most a context
@@ -118,17 +119,23 @@ function bitsTable({ heldOut, models: all }) {
     return table(["", "tokens seen", "bits a byte", "loss a token"], [...numbers, ...others]);
 }
 
+/** Three digits after the point; what is nothing of those is +0. */
+function signed(number) {
+    const rounded = Number(number.toFixed(3));
+    return `${rounded < 0 ? "" : "+"}${rounded.toFixed(3)}`;
+}
+
 const percent = (share) => `${(100 * share).toFixed(1)}%`;
 
 /** What is said of a head: a behaviour that the scores show, and whether it is needed. */
 const caption = ({ name, needed }) =>
     [name || "no single behaviour", needed ? "needed" : ""].filter(Boolean).join(", ");
 
-function headsTable({ attention, loss, heads }) {
+function headsTable({ attention, loss, lossOnce, lossTwice, heads }) {
     const rows = heads.map((head) => [
         `${head.layer}.${head.head}`,
         ...[head.previous, head.diagonal, head.first, head.local, head.induction].map(percent),
-        `${head.lossWithout < loss ? "" : "+"}${(head.lossWithout - loss).toFixed(3)}`,
+        signed(head.lossWithout - loss),
         caption(head),
     ]);
     const names = [
@@ -141,7 +148,10 @@ function headsTable({ attention, loss, heads }) {
         "loss without",
         "",
     ];
-    return [`**${attention}**`, "", ...table(names, rows), ""];
+    const random =
+        `Loss on random tokens: ${lossOnce.toFixed(2)}; on the same ones again: ` +
+        `${lossTwice.toFixed(2)}.`;
+    return [`**${attention}**`, "", ...table(names, rows), "", random, ""];
 }
 
 function between(text, mark, lines) {
@@ -175,15 +185,6 @@ writeFileSync(here("README.md"), readme);
 
 // ---- the page's first sentence --------------------------------------------------------------------------
 
-/** Floats of a .npy file of version 1. */
-function readNpy(path) {
-    const bytes = readFileSync(path);
-    const begin = 10 + bytes.readUInt16LE(8);
-    return new Float32Array(
-        bytes.buffer.slice(bytes.byteOffset + begin, bytes.byteOffset + bytes.length),
-    );
-}
-
 /** The largest number, and all as whole multiples of 1/32767 of it: little-endian, in base64. */
 function pack(floats) {
     const most = floats.reduce((so, x) => Math.max(so, Math.abs(x)), 0);
@@ -207,7 +208,7 @@ function sentence() {
         const names = ["query", "key", "value"];
         return [
             JSON.parse(readFileSync(to("tokens"), "utf8")),
-            names.map((name) => [name, readNpy(to(`${name}.npy`))]),
+            names.map((name) => [name, readArray(to("."), `${name}.npy`).data]),
         ];
     });
     const heads = softmax.heads.filter((head) => head.layer === layer);
