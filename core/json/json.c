@@ -131,8 +131,6 @@ static const char *dtype_of(attn_dtype_t dtype) {
 void attn_json_array(attn_json_t *json, const attn_array_info_t *info, bool own) {
     static const char *const roles[] = {"", "input", "output"};
     static const char *const presences[] = {"", "required", "named", "optional", "int8"};
-    static const char *const axes[] = {"one",  "batch", "heads",     "kv_heads", "queries",
-                                       "keys", "dim",   "value_dim", "plan"};
     static const char *const replaceable[] = {"query", "key", "value"}; /* arrays 0 to 2 */
     attn_json_open(json, NULL, '{');
     attn_json_string(json, "name", info->name);
@@ -140,7 +138,7 @@ void attn_json_array(attn_json_t *json, const attn_array_info_t *info, bool own)
     attn_json_string(json, "presence", presences[info->presence]);
     attn_json_string(json, "dtype", dtype_of(info->dtype));
     attn_json_open(json, "axes", '[');
-    for (int k = 0; k < 4; k++) attn_json_string(json, NULL, axes[info->axes[k]]);
+    for (int k = 0; k < 4; k++) attn_json_string(json, NULL, attn_axis_name(info->axes[k]));
     attn_json_close(json, ']');
     attn_json_open(json, "broadcast", '[');
     for (int k = 0; k < 4; k++) attn_json_boolean(json, NULL, info->broadcast >> k & 1);

@@ -1,5 +1,6 @@
 /* The arrays that a run is given, against what its plan needs. */
 #include "internal.h"
+#include "number/format.h"
 #include "number/number.h"
 
 #include "attention/task.h"
@@ -36,18 +37,27 @@ typedef struct checked {
     attn_tensor_t wanted;
 } checked_t;
 
+/* ": (batch, heads, queries, dim)" */
+static void name_axes(const attn_array_info_t *info, char *text, size_t room) {
+    const char *names[4];
+    for (int k = 0; k < 4; k++)
+        names[k] = info->axes[k] == ATTN_AXIS_ONE ? "1" : attn_axis_name(info->axes[k]);
+    attn_format(text, room, ": (%s, %s, %s, %s)", names[0], names[1], names[2], names[3]);
+}
+
 static attn_status_t check_shape(const checked_t *checked, attn_error_t *error) {
     const int64_t *shape = checked->tensor->shape, *wanted = checked->wanted.shape;
-    for (int k = 0; k < 4; k++)
-        if (!attn_axis_fits(checked->info, k, shape[k], wanted[k]))
-            return attn_fail(
-                error, ATTN_ERROR_SHAPE,
-                "%s: shape (%lld, %lld, %lld, %lld), the plan needs (%lld, %lld, %lld, %lld)%s",
-                checked->info->name, (long long)shape[0], (long long)shape[1], (long long)shape[2],
-                (long long)shape[3], (long long)wanted[0], (long long)wanted[1],
-                (long long)wanted[2], (long long)wanted[3],
-                checked->info->broadcast ? " or 1 for all" : "");
-    return ATTN_OK;
+    char axes[64] = ""; /* a module of softmax alone has JavaScript, which names them */
+    bool fits = true;
+    for (int k = 0; k < 4; k++) fits &= attn_axis_fits(checked->info, k, shape[k], wanted[k]);
+    if (fits) return ATTN_OK;
+    if (!ATTN_SMALL) name_axes(checked->info, axes, sizeof axes);
+    return attn_fail(
+        error, ATTN_ERROR_SHAPE,
+        "%s: shape (%lld, %lld, %lld, %lld), the plan needs (%lld, %lld, %lld, %lld)%s%s",
+        checked->info->name, (long long)shape[0], (long long)shape[1], (long long)shape[2],
+        (long long)shape[3], (long long)wanted[0], (long long)wanted[1], (long long)wanted[2],
+        (long long)wanted[3], checked->info->broadcast ? " or 1 for all" : "", axes);
 }
 
 static attn_status_t check_memory(const checked_t *checked, bool is_written, attn_error_t *error) {

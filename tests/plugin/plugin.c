@@ -168,7 +168,7 @@ static void template_refuses_a_wrong_array_of_its_own(void **state) {
         attn_status_t status;
         const char *words;
     } cases[] = {
-        {2, ATTN_F32, 1, ATTN_ERROR_SHAPE, "widths|(1, 2, 1, 1)|(1, 3, 1, 1)"},
+        {2, ATTN_F32, 1, ATTN_ERROR_SHAPE, "widths|(1, 2, 1, 1)|(1, 3, 1, 1): (1, "},
         {3, ATTN_F16, 1, ATTN_ERROR_DTYPE, "widths|f16|f32"},
         {3, 99, 1, ATTN_ERROR_DTYPE, "widths|99|f32"},
         {3, ATTN_F32, 0, ATTN_ERROR_RANGE, "widths|positive"},

@@ -29,6 +29,13 @@ enum attn_axis_code {
         8 /**< what the plan says (attn_ext_inputs_t.shape): of a backend's own arrays */
 };
 
+/** What attn_describe() calls an axis. [any thread] */
+static inline const char *attn_axis_name(int32_t axis) {
+    static const char *const names[] = {"one",  "batch", "heads",     "kv_heads", "queries",
+                                        "keys", "dim",   "value_dim", "plan"};
+    return axis >= ATTN_AXIS_ONE && axis <= ATTN_AXIS_PLAN ? names[axis] : "";
+}
+
 enum attn_role_code {
     ATTN_ROLE_INPUT = 1, /**< read only */
     ATTN_ROLE_OUTPUT = 2 /**< written completely */
