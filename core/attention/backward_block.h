@@ -58,7 +58,7 @@ typedef struct backward_block {
 /* ---- P and dS -------------------------------------------------------------------------------------- */
 
 /* A row whose lse is not finite has no weights, but still does not see what is hidden from it. */
-ATTN_SMALL_STEP void backward_lost_row_(const float *row, int64_t keys, float *weights) {
+ATTN_RARE_STEP void backward_lost_row_(const float *row, int64_t keys, float *weights) {
     for (int64_t j = 0; j < keys; j++) weights[j] = row[j] == -INFINITY ? 0.0f : NAN;
 }
 
@@ -87,8 +87,8 @@ ATTN_STEP void backward_softmax(backward_block_t *block, int64_t t, int64_t colu
 }
 
 /* d tanh(x) = 1 - tanh(x)^2, from the capped logits of a tile. */
-ATTN_SMALL_STEP void backward_cap_factors_(backward_block_t *block, int64_t t, int64_t column,
-                                           int64_t keys) {
+ATTN_RARE_STEP void backward_cap_factors_(backward_block_t *block, int64_t t, int64_t column,
+                                          int64_t keys) {
     const vf cap = vf_set1(block->tiles[t].softcap);
     for (int64_t r = t * TILE_ROWS; r < (t + 1) * TILE_ROWS; r++)
         for (int64_t j = column; j < column + keys; j += VF_LANES) {
@@ -98,8 +98,8 @@ ATTN_SMALL_STEP void backward_cap_factors_(backward_block_t *block, int64_t t, i
         }
 }
 
-ATTN_SMALL_STEP void backward_uncap_(backward_block_t *block, int64_t t, int64_t column,
-                                     int64_t keys) {
+ATTN_RARE_STEP void backward_uncap_(backward_block_t *block, int64_t t, int64_t column,
+                                    int64_t keys) {
     for (int64_t r = t * TILE_ROWS; r < (t + 1) * TILE_ROWS; r++)
         for (int64_t j = column; j < column + keys; j += VF_LANES) {
             float *logits = block->logits + r * FLASH_KEYS + j;
@@ -110,7 +110,7 @@ ATTN_SMALL_STEP void backward_uncap_(backward_block_t *block, int64_t t, int64_t
         }
 }
 
-ATTN_SMALL_STEP void backward_clear_(float *rows, int64_t first, int64_t last) {
+ATTN_RARE_STEP void backward_clear_(float *rows, int64_t first, int64_t last) {
     for (int r = 0; first < last && r < TILE_ROWS; r++)
         for (int64_t j = first; j < last; j++) rows[r * FLASH_KEYS + j] = 0.0f;
 }
@@ -175,9 +175,9 @@ ATTN_INLINE attn_range_t backward_rows_of(const backward_block_t *block, int64_t
 }
 
 /* sums[j] += sum_i weights[i][j] rows[i] for `count` keys, where a row with a weight of zero is left out. */
-ATTN_SMALL_STEP void backward_add_finite_(float *sums, int64_t sums_stride, const float *weights,
-                                          const float *rows, int64_t rows_stride, int64_t depth,
-                                          int64_t count, int64_t columns) {
+ATTN_RARE_STEP void backward_add_finite_(float *sums, int64_t sums_stride, const float *weights,
+                                         const float *rows, int64_t rows_stride, int64_t depth,
+                                         int64_t count, int64_t columns) {
     for (int64_t j = 0; j < count; j++)
         for (int64_t i = 0; i < depth; i++) {
             const float weight = weights[i * FLASH_KEYS + j];

@@ -23,10 +23,10 @@ ATTN_INLINE void flash_lay_out_operands(flash_scratch_t *scratch, const attn_pro
 
 /* Keys or values `first` <= j < first + count of a segment as floats in scratch->rows, and zeros behind them, up to whole
  * panels of both. */
-ATTN_SMALL_STEP void bf16_read_rows_(const attn_head_t *head, const attn_segment_t *segment,
-                                     const attn_tensor_t *tensor, const attn_tensor_t *scales,
-                                     int64_t first, int64_t count, int64_t width,
-                                     const flash_scratch_t *scratch) {
+ATTN_RARE_STEP void bf16_read_rows_(const attn_head_t *head, const attn_segment_t *segment,
+                                    const attn_tensor_t *tensor, const attn_tensor_t *scales,
+                                    int64_t first, int64_t count, int64_t width,
+                                    const flash_scratch_t *scratch) {
     const int64_t stride = scratch->bf16.rows_stride;
     for (int64_t j = 0; j < PANEL; j++) {
         float *row = scratch->rows + j * stride;
@@ -40,8 +40,8 @@ ATTN_SMALL_STEP void bf16_read_rows_(const attn_head_t *head, const attn_segment
 }
 
 /** Pack panel number `number` of a segment of the head. */
-ATTN_SMALL_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment,
-                                int64_t number, const flash_scratch_t *scratch) {
+ATTN_RARE_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment,
+                               int64_t number, const flash_scratch_t *scratch) {
     const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
     const int64_t dim = problem->dim, value_dim = problem->value_dim;

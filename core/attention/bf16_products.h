@@ -76,8 +76,8 @@ ATTN_INLINE int bf16_multiply_(int parts, int rows, int vectors, const flash_til
 }
 
 /* Where an infinity has met a second part, which is NaN or zero, the first parts say what the product is. */
-ATTN_SMALL_STEP void bf16_take_first_(int rows, int vectors, const flash_tile_t *tile,
-                                      const int32_t *keys, float *scores) {
+ATTN_RARE_STEP void bf16_take_first_(int rows, int vectors, const flash_tile_t *tile,
+                                     const int32_t *keys, float *scores) {
     float first[TILE_ROWS * FLASH_KEYS];
     bf16_multiply_(1, TILE_ROWS, vectors, tile, keys, first);
     for (int r = 0; r < rows; r++)
@@ -185,8 +185,8 @@ ATTN_INLINE float bf16_value_(const flash_panel_t *panel, int64_t j, int64_t c) 
 
 /* The same as a whole where a value of these keys, all of one panel, is not finite: a row reads none that it does not see,
  * as in tile_accumulate_ranges(). */
-ATTN_SMALL_STEP void bf16_add_seen_(flash_tile_t *tile, const flash_panel_t *panel, int64_t base,
-                                    int64_t keys, const float *weights, int masked) {
+ATTN_RARE_STEP void bf16_add_seen_(flash_tile_t *tile, const flash_panel_t *panel, int64_t base,
+                                   int64_t keys, const float *weights, int masked) {
     for (int r = 0; r < tile->rows; r++) {
         const int64_t last = attn_min(base + keys, tile->last[r]);
         for (int64_t j = attn_max(base, tile->first[r]); j < last; j++) {
@@ -198,8 +198,8 @@ ATTN_SMALL_STEP void bf16_add_seen_(flash_tile_t *tile, const flash_panel_t *pan
     }
 }
 
-ATTN_SMALL_STEP void bf16_add_infinite_(flash_tile_t *tile, const attn_segment_t *segment,
-                                        int64_t base, int64_t keys, int masked) {
+ATTN_RARE_STEP void bf16_add_infinite_(flash_tile_t *tile, const attn_segment_t *segment,
+                                       int64_t base, int64_t keys, int masked) {
     uint16_t *const weights = tile->bf16.weights;
     for (int64_t j = base, end; j < base + keys; j = end) {
         end = attn_min(base + keys, attn_round_down(j, PANEL) + PANEL);

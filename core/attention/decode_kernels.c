@@ -38,8 +38,8 @@ static attn_range_t span_of(const decode_row_t *rows, int64_t count, int64_t bas
  * is NaN or infinite (0 * NaN is NaN): what no row sees is not read; where rows do not see the same
  * and a value is not finite, each row goes alone and leaves out weights of zero.
  */
-ATTN_SMALL_STEP void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t base,
-                               int64_t count) {
+ATTN_RARE_STEP void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t base,
+                              int64_t count) {
     int alike;
     const attn_range_t span = span_of(rows, sums->rows, base, count, &alike);
     if (span.first >= span.last) return;
@@ -60,9 +60,9 @@ ATTN_SMALL_STEP void add_group(const decode_row_t *rows, decode_sums_t *sums, in
     }
 }
 
-ATTN_SMALL_STEP void add_values(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
-                                const decode_rows_t *values, const decode_rows_t *ahead,
-                                const float *rescale, float *out, int64_t base, int64_t count) {
+ATTN_RARE_STEP void add_values(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
+                               const decode_rows_t *values, const decode_rows_t *ahead,
+                               const float *rescale, float *out, int64_t base, int64_t count) {
     const attn_head_t *head = task->head;
     const int64_t rows = chunk.count, block = block_of(task);
     const int words = in_words(head, values, head->problem->value_dim);
@@ -115,8 +115,8 @@ static decode_line_t line_of(const decode_task_t *task, const attn_tensor_t *ten
 }
 
 /* A chunk of rows against a block of keys. What is read later is asked for by the first chunk alone. */
-ATTN_SMALL_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
-                                  float *out, int64_t base, int64_t count) {
+ATTN_RARE_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
+                                 float *out, int64_t base, int64_t count) {
     const attn_head_t *head = task->head;
     const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
@@ -151,8 +151,8 @@ ATTN_SMALL_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, cons
 }
 
 /* Rows of keys and values that are copied stay where they are for the next chunk. */
-ATTN_SMALL_STEP void attend_block(const decode_task_t *task, const scratch_t *space, float *out,
-                                  int64_t base, int64_t count) {
+ATTN_RARE_STEP void attend_block(const decode_task_t *task, const scratch_t *space, float *out,
+                                 int64_t base, int64_t count) {
     const int64_t chunk = chunk_of(task);
     for (int64_t r = 0; r < task->count; r += chunk)
         attend_chunk(task, (chunk_t){r, attn_min(chunk, task->count - r)}, space, out, base, count);
@@ -254,8 +254,8 @@ static void attend_heads(const decode_task_t *task, decode_partial_t *partials, 
     }
 }
 
-ATTN_SMALL_STEP void decode_attend(const decode_task_t *task, decode_partial_t *partials,
-                                   float *out, void *scratch_memory) {
+ATTN_RARE_STEP void decode_attend(const decode_task_t *task, decode_partial_t *partials, float *out,
+                                  void *scratch_memory) {
     if (task->heads == 1)
         attend_head(task, partials, out, scratch_memory);
     else
@@ -263,8 +263,8 @@ ATTN_SMALL_STEP void decode_attend(const decode_task_t *task, decode_partial_t *
 }
 
 /* Sums of splits add up once they are worth the same: times 4^(M_split - M). */
-ATTN_SMALL_STEP void combine(const attn_head_t *head, int64_t splits,
-                             const decode_partial_t *partials, float *outs) {
+ATTN_RARE_STEP void combine(const attn_head_t *head, int64_t splits,
+                            const decode_partial_t *partials, float *outs) {
     const attn_problem_t *problem = head->problem;
     const attn_queries_t all = attn_all_queries(head);
     const int64_t rows = attn_row_count(&all), stride = out_stride(problem);

@@ -52,8 +52,8 @@ static decode_scales_t scales_of(const attn_head_t *head, const attn_tensor_t *s
 /* ---- runs of keys ---------------------------------------------------------------------------------- */
 
 /* Let the rows see a run, `by` added to its keys and their ranges'; returns what any of them sees. */
-ATTN_SMALL_STEP attn_range_t show(const decode_task_t *task, const scratch_t *space,
-                                  const attn_run_t *run, int64_t by) {
+ATTN_RARE_STEP attn_range_t show(const decode_task_t *task, const scratch_t *space,
+                                 const attn_run_t *run, int64_t by) {
     const attn_head_t *head = task->head;
     const attn_pattern_t *pattern = task->pattern;
     const attn_problem_t *problem = head->problem;
@@ -82,8 +82,8 @@ ATTN_SMALL_STEP attn_range_t show(const decode_task_t *task, const scratch_t *sp
  * The part of a run that begins at `first`: keys that follow each other where they are read, `by` behind
  * their positions in the run. All of a range; of a list as many as stand side by side in memory.
  */
-ATTN_SMALL_STEP attn_run_t part_of(const attn_pattern_t *pattern, const attn_run_t *run,
-                                   int64_t first, int64_t *by) {
+ATTN_RARE_STEP attn_run_t part_of(const attn_pattern_t *pattern, const attn_run_t *run,
+                                  int64_t first, int64_t *by) {
     attn_run_t part = *run;
     part.first = first;
     *by = 0;

@@ -300,8 +300,8 @@ ATTN_INLINE void decode_sums_of_(attn_dtype_t dtype, const decode_sums_t *work) 
 }
 
 /** Whether the values first <= j < last are all finite. */
-ATTN_SMALL_STEP int decode_all_finite(const decode_rows_t *values, int64_t first, int64_t last,
-                                      int64_t columns) {
+ATTN_RARE_STEP int decode_all_finite(const decode_rows_t *values, int64_t first, int64_t last,
+                                     int64_t columns) {
     const attn_dtype_t dtype = values->dtype;
     if (dtype == ATTN_I8) return 1;
     vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
@@ -315,7 +315,7 @@ ATTN_SMALL_STEP int decode_all_finite(const decode_rows_t *values, int64_t first
 }
 
 /** decode_sums() for one row, leaving out values whose weight is zero: 0 * NaN would be NaN. */
-ATTN_SMALL_STEP void decode_sums_seen(const decode_sums_t *work) {
+ATTN_RARE_STEP void decode_sums_seen(const decode_sums_t *work) {
     const attn_dtype_t dtype = work->values.dtype;
     for (int64_t c = 0; c < work->columns; c += VF_LANES) {
         vf sum = vf_mul(vf_set1(work->rescale[0]), vf_load(work->out + c));

@@ -54,8 +54,8 @@ static decode_dots_t dots_of(const decode_task_t *task, chunk_t chunk, const scr
 }
 
 /* The scores of a chunk of rows for the keys [base, base + count), to to[r][j]. */
-ATTN_SMALL_STEP void score_chunk(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
-                                 int32_t stage, int64_t base, int64_t count, float *const *to) {
+ATTN_RARE_STEP void score_chunk(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
+                                int32_t stage, int64_t base, int64_t count, float *const *to) {
     const attn_head_t *head = task->head;
     const int64_t dim = head->problem->dim;
     const decode_rows_t keys = rows_of(head, &head->io->key, base, count, dim, space->keys);
@@ -73,8 +73,8 @@ ATTN_SMALL_STEP void score_chunk(const decode_task_t *task, chunk_t chunk, const
 }
 
 /* The scores of a task's rows for the keys of its spans; others are left alone. */
-ATTN_SMALL_STEP void score(const decode_task_t *task, int32_t stage, float *const *to,
-                           void *scratch_memory) {
+ATTN_RARE_STEP void score(const decode_task_t *task, int32_t stage, float *const *to,
+                          void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     const scratch_t space = lay_out_decode_task(task->head->problem, &arena);
     const int64_t block = block_of(task), chunk = chunk_of(task);
@@ -126,7 +126,7 @@ ATTN_INLINE float weigh_part(float *row, int64_t count, vf shift) {
 }
 
 /* A query's logits, base 4 and of all keys, become weights; a sink takes its share. */
-ATTN_SMALL_STEP void weigh(const attn_head_t *head, attn_place_t at, float *row) {
+ATTN_RARE_STEP void weigh(const attn_head_t *head, attn_place_t at, float *row) {
     const int64_t keys = head->problem->keys;
     const float sink = flash_sink_of(head, at.head);
     vf largest = vf_set1(sink);

@@ -84,7 +84,7 @@ static void clear(float *to, int64_t count) {
     for (int64_t i = 0; i < count; i += VF_LANES) vf_store(to + i, vf_zero());
 }
 
-ATTN_SMALL_STEP void begin_rows(const decode_task_t *task, const scratch_t *space) {
+ATTN_RARE_STEP void begin_rows(const decode_task_t *task, const scratch_t *space) {
     const attn_head_t *head = task->head;
     const attn_problem_t *problem = head->problem;
     const int64_t rows = task->count;

@@ -16,8 +16,8 @@ ATTN_INLINE void flash_lay_out_operands(flash_scratch_t *scratch, const attn_pro
 
 /** Pack panel number `panel` of a segment of the head, and copy its values in f32 where they are wanted.
  */
-ATTN_SMALL_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment,
-                                int64_t panel, const flash_scratch_t *scratch) {
+ATTN_RARE_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment,
+                               int64_t panel, const flash_scratch_t *scratch) {
     float *rows = scratch->rows;
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *key = &head->io->key, *value = &head->io->value;

@@ -22,8 +22,7 @@ typedef struct runs_piece {
 } runs_piece_t;
 
 /* Set the rows' ranges to what they see of a run: those that see nothing of it stand where it does, too. */
-ATTN_SMALL_STEP void runs_look(flash_tile_t *tile, const attn_range_t *rows,
-                               const attn_run_t *run) {
+ATTN_RARE_STEP void runs_look(flash_tile_t *tile, const attn_range_t *rows, const attn_run_t *run) {
     for (int r = 0; r < TILE_ROWS; r++) {
         tile->first[r] = attn_min(attn_max(rows[r].first, run->first), run->last);
         tile->last[r] = attn_max(tile->first[r], attn_min(rows[r].last, run->last));
@@ -31,7 +30,7 @@ ATTN_SMALL_STEP void runs_look(flash_tile_t *tile, const attn_range_t *rows,
 }
 
 /** Set a run's piece: of it what the tile sees, `seen` being what any of its rows does. */
-ATTN_SMALL_STEP void runs_cut(runs_piece_t *piece, const attn_run_t *run, attn_range_t seen) {
+ATTN_RARE_STEP void runs_cut(runs_piece_t *piece, const attn_run_t *run, attn_range_t seen) {
     const int64_t first = attn_max(run->first, seen.first), last = attn_min(run->last, seen.last);
     const int one = FLASH_HAS_ONE && last - attn_round_down(first, VF_LANES) <= VF_LANES;
     const int64_t unit = one ? VF_LANES : PANEL;
@@ -42,7 +41,7 @@ ATTN_SMALL_STEP void runs_cut(runs_piece_t *piece, const attn_run_t *run, attn_r
     piece->keys = first < last ? attn_round_up(last - piece->base, unit) : 0;
 }
 
-ATTN_SMALL_STEP void runs_logits(flash_tile_t *tile, const runs_piece_t *piece) {
+ATTN_RARE_STEP void runs_logits(flash_tile_t *tile, const runs_piece_t *piece) {
     const uint32_t offsets = tile->offsets;
     if (piece->run.full) tile->offsets &= ~(uint32_t)ATTN_INPUT_MASK;
     runs_look(tile, piece->rows, &piece->run);
@@ -53,7 +52,7 @@ ATTN_SMALL_STEP void runs_logits(flash_tile_t *tile, const runs_piece_t *piece) 
 }
 
 /* The values of a run by the weights that stand at the tile's scores. */
-ATTN_SMALL_STEP void runs_accumulate(flash_tile_t *tile, const runs_piece_t *piece) {
+ATTN_RARE_STEP void runs_accumulate(flash_tile_t *tile, const runs_piece_t *piece) {
     const attn_range_t run = {piece->run.first, piece->run.last};
     if (flash_add_finite(tile, piece->segment, piece->base, piece->keys, run)) return;
     runs_look(tile, piece->rows, &piece->run);
@@ -61,7 +60,7 @@ ATTN_SMALL_STEP void runs_accumulate(flash_tile_t *tile, const runs_piece_t *pie
 }
 
 /** Let a tile see `count` pieces, which have at most FLASH_KEYS keys in all. */
-ATTN_SMALL_STEP void runs_step(flash_tile_t *tile, const runs_piece_t *pieces, int count) {
+ATTN_RARE_STEP void runs_step(flash_tile_t *tile, const runs_piece_t *pieces, int count) {
     float *const scores = tile->scores;
     int64_t keys = 0;
     for (int i = 0; i < count; i++) {

@@ -59,7 +59,7 @@ ATTN_INLINE void flash_softcap_row(float *row, int64_t keys, float softcap) {
     }
 }
 
-ATTN_SMALL_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
+ATTN_RARE_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
     for (int r = 0; r < tile->rows; r++)
         flash_softcap_row(tile->scores + r * FLASH_KEYS, keys, tile->softcap);
 }
@@ -84,8 +84,8 @@ ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, const int64_t *m
 }
 
 /* An offset of -inf masks: also a logit that is NaN. */
-ATTN_SMALL_STEP void flash_add_offsets(flash_tile_t *tile, const attn_segment_t *segment,
-                                       int64_t base, int64_t keys, float unit) {
+ATTN_RARE_STEP void flash_add_offsets(flash_tile_t *tile, const attn_segment_t *segment,
+                                      int64_t base, int64_t keys, float unit) {
     float offsets[FLASH_KEYS] = {0};
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
@@ -151,7 +151,7 @@ ATTN_INLINE int flash_outgrown(const flash_tile_t *tile, const vf *largest) {
 /* Move M to the row's largest logit where it must, whatever other rows do: a row's result does not
  * depend on its neighbours. What the old sums of row r are worth then is rescale[r] times as much: of rows whose M
  * stays as much as before, and nothing where nothing has been summed, as in a row's first block. */
-ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, const vf *largest) {
+ATTN_RARE_STEP void flash_rescale(flash_tile_t *tile, const vf *largest) {
     float rescale[FLASH_ROWS];
     for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = tile->max[r];
     for (int r = 0; r < tile->rows; r++) {
@@ -193,7 +193,7 @@ ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys) {
 }
 
 /* First and last position in a segment that any row of the tile sees. */
-ATTN_SMALL_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *last) {
+ATTN_RARE_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *last) {
     *first = INT64_MAX, *last = 0;
     for (int r = 0; r < TILE_ROWS; r++)
         if (tile->first[r] < tile->last[r]) {

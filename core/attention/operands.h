@@ -71,8 +71,8 @@ ATTN_INLINE void flash_fetch_queries(const attn_head_t *head, const attn_queries
 }
 
 /* A query in f32, times `factor`. */
-ATTN_SMALL_STEP void flash_read_query(const attn_head_t *head, attn_place_t at, float *to,
-                                      float factor) {
+ATTN_RARE_STEP void flash_read_query(const attn_head_t *head, attn_place_t at, float *to,
+                                     float factor) {
     const attn_tensor_t *query = &head->io->query;
     convert_row(to, flash_at(query, attn_offset(query, at.batch, at.head, at.query)), query->dtype,
                 query->stride[3], head->problem->dim, factor);

@@ -31,8 +31,8 @@ static const attn_segment_t *segment_of(const flash_head_t *head, const attn_run
 
 /* Runs by runs for all tiles, so that their keys and values are read from the nearest cache by all but
  * the first. */
-ATTN_SMALL_STEP void attend_runs(const flash_head_t *head, const attn_queries_t *queries,
-                                 flash_tile_t *tiles, int64_t count) {
+ATTN_RARE_STEP void attend_runs(const flash_head_t *head, const attn_queries_t *queries,
+                                flash_tile_t *tiles, int64_t count) {
     flash_walk_t walk;
     attn_run_t runs[RUNS];
     runs_piece_t pieces[RUNS];
@@ -51,8 +51,8 @@ ATTN_SMALL_STEP void attend_runs(const flash_head_t *head, const attn_queries_t 
 /* Whether each query sees one range of all keys. */
 static int is_dense(const flash_head_t *head) { return ATTN_SMALL || !head->pattern; }
 
-ATTN_SMALL_STEP void attend_keys(const flash_head_t *head, const attn_queries_t *queries,
-                                 flash_tile_t *tiles, int64_t count) {
+ATTN_RARE_STEP void attend_keys(const flash_head_t *head, const attn_queries_t *queries,
+                                flash_tile_t *tiles, int64_t count) {
     if (!is_dense(head)) {
         attend_runs(head, queries, tiles, count);
         return;
@@ -61,7 +61,7 @@ ATTN_SMALL_STEP void attend_keys(const flash_head_t *head, const attn_queries_t 
     flash_attend(tiles, count, &head->segments[FLASH_ALL]);
 }
 
-ATTN_SMALL_STEP void prefill_attend(const flash_head_t *head, const attn_queries_t *queries) {
+ATTN_RARE_STEP void prefill_attend(const flash_head_t *head, const attn_queries_t *queries) {
     attn_arena_t arena = {.base = queries->scratch};
     const flash_scratch_t space = flash_lay_out(head->head.problem, &arena);
     const int64_t tiles = flash_prepare(&head->head, queries, &space, 1);
@@ -74,9 +74,9 @@ ATTN_SMALL_STEP void prefill_attend(const flash_head_t *head, const attn_queries
 /* ---- scores --------------------------------------------------------------------------------------- */
 
 /* Scores of all runs. */
-ATTN_SMALL_STEP void write_runs(const flash_head_t *head, const attn_queries_t *queries,
-                                flash_tile_t *tiles, int64_t count, int32_t stage,
-                                float *const *rows) {
+ATTN_RARE_STEP void write_runs(const flash_head_t *head, const attn_queries_t *queries,
+                               flash_tile_t *tiles, int64_t count, int32_t stage,
+                               float *const *rows) {
     flash_walk_t walk;
     attn_run_t run;
     attn_walk_begin(&walk, head->pattern, &head->head, queries, TILE_ROWS);
@@ -91,9 +91,9 @@ ATTN_SMALL_STEP void write_runs(const flash_head_t *head, const attn_queries_t *
 }
 
 /* Of tiles that see nothing yet. */
-ATTN_SMALL_STEP void write_scores(const flash_head_t *head, const attn_queries_t *queries,
-                                  flash_tile_t *tiles, int64_t count, int32_t stage,
-                                  float *const *rows) {
+ATTN_RARE_STEP void write_scores(const flash_head_t *head, const attn_queries_t *queries,
+                                 flash_tile_t *tiles, int64_t count, int32_t stage,
+                                 float *const *rows) {
     const int weights = stage == ATTN_SCORES_WEIGHTS;
     const int64_t keys = head->head.problem->keys;
     const attn_segment_t *all = &head->segments[FLASH_ALL];
@@ -112,8 +112,8 @@ ATTN_SMALL_STEP void write_scores(const flash_head_t *head, const attn_queries_t
     }
 }
 
-ATTN_SMALL_STEP void scores(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
-                            float *const *rows) {
+ATTN_RARE_STEP void scores(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
+                           float *const *rows) {
     attn_arena_t arena = {.base = queries->scratch};
     const flash_scratch_t space = flash_lay_out(head->head.problem, &arena);
     const int64_t tiles = flash_prepare(&head->head, queries, &space, 0);

@@ -280,19 +280,19 @@ ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_
         lay_out_block(form.bytes, problem, &size);                                                 \
         return size.used;                                                                          \
     }                                                                                              \
-    ATTN_SMALL_STEP void name##_pack(const attn_head_t *head, const attn_segment_t *segment,       \
-                                     int64_t number, void *memory) {                               \
+    ATTN_RARE_STEP void name##_pack(const attn_head_t *head, const attn_segment_t *segment,        \
+                                    int64_t number, void *memory) {                                \
         pack(form, head, segment, number, memory);                                                 \
     }                                                                                              \
     static __attribute__((noinline)) void name##_walk(                                             \
         const flash_head_t *head, const space_t *space, int64_t count, const scores_t *scores) {   \
         walk_blocks(form, head, space, count, scores);                                             \
     }                                                                                              \
-    ATTN_SMALL_STEP void name##_attend(const flash_head_t *head, const attn_queries_t *queries) {  \
+    ATTN_RARE_STEP void name##_attend(const flash_head_t *head, const attn_queries_t *queries) {   \
         quantised_attend(form, name##_walk, head, queries);                                        \
     }                                                                                              \
-    ATTN_SMALL_STEP void name##_scores(const flash_head_t *head, const attn_queries_t *queries,    \
-                                       int32_t stage, float *const *rows) {                        \
+    ATTN_RARE_STEP void name##_scores(const flash_head_t *head, const attn_queries_t *queries,     \
+                                      int32_t stage, float *const *rows) {                         \
         write_scores(form, name##_walk, head, queries, &(scores_t){rows, stage});                  \
     }
 PRECISION(int8, INT8_FORM)

@@ -28,8 +28,8 @@ ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
 }
 
 /* The tile's products for the keys [base, base + keys) as they are after `stage`. */
-ATTN_SMALL_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
-                                 int64_t keys, int32_t stage) {
+ATTN_RARE_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                                int64_t keys, int32_t stage) {
     if (stage == ATTN_SCORES_WEIGHTS) {
         flash_shape(tile, segment, base, keys);
         flash_weigh(tile, keys);
@@ -42,8 +42,8 @@ ATTN_SMALL_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segme
 }
 
 /* Those to rows[r][j] for position j, where a row sees it. */
-ATTN_SMALL_STEP void flash_copy_scores(const flash_tile_t *tile, const attn_segment_t *segment,
-                                       int64_t base, int64_t keys, float *const *rows) {
+ATTN_RARE_STEP void flash_copy_scores(const flash_tile_t *tile, const attn_segment_t *segment,
+                                      int64_t base, int64_t keys, float *const *rows) {
     for (int64_t r = 0; r < tile->rows; r++) {
         const float *row = tile->scores + r * FLASH_KEYS;
         const int64_t last = attn_min(base + keys, tile->last[r]);
@@ -79,26 +79,26 @@ ATTN_INLINE void flash_scores_by(flash_score_t *score, const void *data, flash_t
     }
 }
 
-ATTN_SMALL_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segment, int32_t stage,
-                                  float *const *rows) {
+ATTN_RARE_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segment, int32_t stage,
+                                 float *const *rows) {
     flash_scores_by(flash_score_step, NULL, tile, segment, stage, rows);
 }
 
 /** The same of some tiles, whose rows follow each other. */
-ATTN_SMALL_STEP void flash_scores_of_all(const attn_segment_t *segment, flash_tile_t *tiles,
-                                         int64_t count, int32_t stage, float *const *rows) {
+ATTN_RARE_STEP void flash_scores_of_all(const attn_segment_t *segment, flash_tile_t *tiles,
+                                        int64_t count, int32_t stage, float *const *rows) {
     for (int64_t t = 0; t < count; t++)
         flash_scores(&tiles[t], segment, stage, rows + t * TILE_ROWS);
 }
 
 /** Let them see all keys, whatever the rules are: for logits before masking. */
-ATTN_SMALL_STEP void flash_see_hidden(flash_tile_t *tiles, int64_t count, int64_t keys) {
+ATTN_RARE_STEP void flash_see_hidden(flash_tile_t *tiles, int64_t count, int64_t keys) {
     for (int64_t t = 0; t < count; t++)
         for (int r = 0; r < TILE_ROWS; r++) tiles[t].first[r] = 0, tiles[t].last[r] = keys;
 }
 
 /** The score of a key that a row does not see. */
-ATTN_SMALL_STEP void flash_fill(float *const *rows, int64_t count, int64_t keys, float value) {
+ATTN_RARE_STEP void flash_fill(float *const *rows, int64_t count, int64_t keys, float value) {
     for (int64_t i = 0; i < count; i++)
         for (int64_t j = 0; j < keys; j++) rows[i][j] = value;
 }

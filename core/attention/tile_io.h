@@ -7,7 +7,7 @@
 #include "attention/online_softmax.h"
 #include "attention/pack.h"
 
-ATTN_SMALL_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
+ATTN_RARE_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
     const int64_t rows = FLASH_TILES * TILE_ROWS;
     flash_scratch_t scratch = {.out_stride = attn_round_up(problem->value_dim, VF_LANES)};
     scratch.tiles = attn_arena_take(arena, FLASH_TILES, sizeof(flash_tile_t));
@@ -26,7 +26,7 @@ ATTN_INLINE float flash_softcap_of(const attn_problem_t *problem) {
 }
 
 /* What changes the logits of a query. */
-ATTN_SHARED_SMALL_STEP flash_mods_t flash_mods_of(const attn_head_t *head, attn_place_t at) {
+ATTN_SHARED_RARE_STEP flash_mods_t flash_mods_of(const attn_head_t *head, attn_place_t at) {
     const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
     const attn_tensor_t *bias = &io->bias, *mask = &io->mask;
@@ -69,8 +69,8 @@ ATTN_INLINE void flash_set_rules(flash_tile_t *tile, const attn_head_t *head) {
 }
 
 /** The tile's rows are these from number `done` on. */
-ATTN_SMALL_STEP void flash_set_queries(flash_tile_t *tile, const attn_head_t *head,
-                                       const attn_queries_t *queries, int64_t done) {
+ATTN_RARE_STEP void flash_set_queries(flash_tile_t *tile, const attn_head_t *head,
+                                      const attn_queries_t *queries, int64_t done) {
     tile->rows = attn_min(TILE_ROWS, attn_row_count(queries) - done);
     for (int64_t r = 0; r < TILE_ROWS; r++)
         tile->places[r] = attn_place_of(head, queries, done + attn_min(r, tile->rows - 1));
@@ -79,8 +79,8 @@ ATTN_SMALL_STEP void flash_set_queries(flash_tile_t *tile, const attn_head_t *he
 
 /** Set up tile number `t`, whose queries are set: they are packed, and see nothing yet. Without output it only finds its
  * normaliser. */
-ATTN_SMALL_STEP void flash_prepare_tile(const attn_head_t *head, const flash_scratch_t *scratch,
-                                        int64_t t, int follow, int with_output) {
+ATTN_RARE_STEP void flash_prepare_tile(const attn_head_t *head, const flash_scratch_t *scratch,
+                                       int64_t t, int follow, int with_output) {
     flash_tile_t *tile = &scratch->tiles[t];
     tile->out = with_output ? scratch->out + t * TILE_ROWS * scratch->out_stride : NULL;
     tile->out_stride = scratch->out_stride;
@@ -98,8 +98,8 @@ ATTN_INLINE int64_t flash_tile_count(const attn_queries_t *queries) {
 }
 
 /** Set up tiles with these queries; returns how many. */
-ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *queries,
-                                      const flash_scratch_t *scratch, int with_output) {
+ATTN_RARE_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *queries,
+                                     const flash_scratch_t *scratch, int with_output) {
     const int64_t tiles = flash_tile_count(queries);
     flash_fetch_queries(head, queries);
     for (int64_t t = 0; t < tiles; t++) {
@@ -111,7 +111,7 @@ ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_querie
 }
 
 /** Let each row of the tiles see the range of keys that the problem's rules leave it. */
-ATTN_SMALL_STEP void flash_see_all(const attn_head_t *head, flash_tile_t *tiles, int64_t count) {
+ATTN_RARE_STEP void flash_see_all(const attn_head_t *head, flash_tile_t *tiles, int64_t count) {
     const attn_problem_t *problem = head->problem;
     for (flash_tile_t *tile = tiles; tile < tiles + count; tile++)
         for (int r = 0; r < TILE_ROWS; r++)
@@ -120,8 +120,8 @@ ATTN_SMALL_STEP void flash_see_all(const attn_head_t *head, flash_tile_t *tiles,
 }
 
 /** Write a row from its O, M and L: the output O / L, zeros where it saw no key, and its lse where that is wanted. */
-ATTN_SMALL_STEP void flash_write(const attn_head_t *head, attn_place_t at, const float *values,
-                                 float max, float sum) {
+ATTN_RARE_STEP void flash_write(const attn_head_t *head, attn_place_t at, const float *values,
+                                float max, float sum) {
     const attn_tensor_t *out = &head->io->out, *lse = &head->io->lse;
     const int64_t to = attn_offset(out, at.batch, at.head, at.query);
     convert_back((char *)out->data + to * attn_dtype_size(out->dtype), out->dtype, out->stride[3],
@@ -130,8 +130,8 @@ ATTN_SMALL_STEP void flash_write(const attn_head_t *head, attn_place_t at, const
 }
 
 /** Write the tiles' output, and lse where it is wanted. */
-ATTN_SMALL_STEP void flash_finish(const attn_head_t *head, const flash_tile_t *tiles,
-                                  int64_t count) {
+ATTN_RARE_STEP void flash_finish(const attn_head_t *head, const flash_tile_t *tiles,
+                                 int64_t count) {
     for (const flash_tile_t *tile = tiles; tile < tiles + count; tile++)
         for (int r = 0; r < tile->rows; r++)
             flash_write(head, tile->places[r], tile->out + r * tile->out_stride, tile->max[r],

@@ -38,9 +38,9 @@ ATTN_INLINE void tile_pack_rows_(int rows, float *panel, int64_t width, int64_t 
 }
 
 /** panel[k*width + j] = factor * source[j*row_stride + k*column_stride]; zero for count <= j. */
-ATTN_SHARED_SMALL_STEP void tile_pack(float *panel, int64_t width, int64_t count, int64_t d,
-                                      const float *source, int64_t row_stride,
-                                      int64_t column_stride, float factor) {
+ATTN_SHARED_RARE_STEP void tile_pack(float *panel, int64_t width, int64_t count, int64_t d,
+                                     const float *source, int64_t row_stride, int64_t column_stride,
+                                     float factor) {
     int64_t j = 0;
     const int64_t rows = column_stride == 1 ? count : 0, size = count < width ? d * width : 0;
     for (int64_t i = 0; i < size; i++) panel[i] = 0.0f; /* at once: few in each row are dear */
@@ -189,8 +189,8 @@ ATTN_STEP void tile_accumulate(int64_t rows, float *restrict out, int64_t out_st
 }
 
 /** Whether `rows` rows of `columns` floats are all finite. */
-ATTN_SMALL_STEP int tile_all_finite(const float *values, int64_t stride, int64_t rows,
-                                    int64_t columns) {
+ATTN_RARE_STEP int tile_all_finite(const float *values, int64_t stride, int64_t rows,
+                                   int64_t columns) {
     vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
     for (int64_t j = 0; j < rows; j++)
         for (int64_t c = 0; c < columns; c += VF_LANES)
@@ -205,11 +205,11 @@ ATTN_SMALL_STEP int tile_all_finite(const float *values, int64_t stride, int64_t
  * (0 * NaN is NaN): keys that no row sees are not read, and where rows differ, or keys are `masked`
  * one by one, and a value is not finite, each row goes alone and leaves out weights of zero.
  */
-ATTN_SMALL_STEP void tile_accumulate_ranges(int64_t rows, float *restrict out, int64_t out_stride,
-                                            const float *restrict weights, int64_t weights_stride,
-                                            const float *restrict values, int64_t values_stride,
-                                            const int64_t *first, const int64_t *last, int masked,
-                                            int64_t columns) {
+ATTN_RARE_STEP void tile_accumulate_ranges(int64_t rows, float *restrict out, int64_t out_stride,
+                                           const float *restrict weights, int64_t weights_stride,
+                                           const float *restrict values, int64_t values_stride,
+                                           const int64_t *first, const int64_t *last, int masked,
+                                           int64_t columns) {
     int64_t low = INT64_MAX, high = 0, same = !masked;
     for (int r = 0; r < TILE_ROWS; r++) {
         if (first[r] < last[r]) low = attn_min(low, first[r]), high = attn_max(high, last[r]);

@@ -8,12 +8,12 @@ typedef __m128 vf;
 enum { VF_LANES = 4 };
 #define VF_(operation) _mm_##operation##_ps
 
-ATTN_SMALL_STEP vf vf_load_few_(const float *p, int64_t n) {
+ATTN_RARE_STEP vf vf_load_few_(const float *p, int64_t n) {
     float lanes[4] = {0};
     for (int64_t l = 0; l < n; l++) lanes[l] = p[l];
     return _mm_loadu_ps(lanes);
 }
-ATTN_SMALL_STEP void vf_store_few_(float *p, vf v, int64_t n) {
+ATTN_RARE_STEP void vf_store_few_(float *p, vf v, int64_t n) {
     float lanes[4];
     _mm_storeu_ps(lanes, v);
     for (int64_t l = 0; l < n; l++) p[l] = lanes[l];

@@ -23,8 +23,8 @@ ATTN_INLINE float convert_one_(const void *row, attn_dtype_t dtype, int64_t i) {
 }
 
 /** to[i] = factor * element i of a row at `from`, `stride` elements apart. */
-ATTN_SHARED_SMALL_STEP void convert_row(float *to, const void *from, attn_dtype_t dtype,
-                                        int64_t stride, int64_t count, float factor) {
+ATTN_SHARED_RARE_STEP void convert_row(float *to, const void *from, attn_dtype_t dtype,
+                                       int64_t stride, int64_t count, float factor) {
     int64_t i = 0;
     for (; stride == 1 && i + VF_LANES <= count; i += VF_LANES)
         vf_store(to + i, vf_mul(vf_set1(factor), convert_load_(from, dtype, i)));
@@ -32,8 +32,8 @@ ATTN_SHARED_SMALL_STEP void convert_row(float *to, const void *from, attn_dtype_
 }
 
 /** Element i of a row at `to` = factor * from[i], rounded to nearest even. */
-ATTN_SHARED_SMALL_STEP void convert_back(void *to, attn_dtype_t dtype, int64_t stride,
-                                         const float *from, int64_t count, float factor) {
+ATTN_SHARED_RARE_STEP void convert_back(void *to, attn_dtype_t dtype, int64_t stride,
+                                        const float *from, int64_t count, float factor) {
     int64_t i = 0;
     for (; dtype == ATTN_F32 && stride == 1 && i + VF_LANES <= count; i += VF_LANES)
         vf_store((float *)to + i, vf_mul(vf_set1(factor), vf_load(from + i)));

@@ -114,23 +114,23 @@
 #endif
 
 /* Steps that are taken seldom, or are worth little beside what they are taken for: in a module small
- * rather than fast, elsewhere as compilers see fit. Inlined wherever they are taken they made files that compiled for half a minute, and ran no
- * faster. */
+ * rather than fast, elsewhere as compilers see fit. Inlined wherever they are taken they make files
+ * slow to compile, and run no faster. */
 #if defined(__wasm__) && defined(__clang__)
-#define ATTN_SMALL_STEP static __attribute__((noinline, unused, minsize))
+#define ATTN_RARE_STEP static __attribute__((noinline, unused, minsize))
 #else
-#define ATTN_SMALL_STEP static __attribute__((unused))
+#define ATTN_RARE_STEP static __attribute__((unused))
 #endif
 
 /* Steps of many files that compilers would shape for each of them: in a module the linker takes one for all.
  * Not the products of tiles, which are faster shaped. */
 #if defined(__wasm__) && defined(__clang__)
 #define ATTN_SHARED_STEP __attribute__((noinline, weak))
-#define ATTN_SHARED_SMALL_STEP __attribute__((noinline, weak, minsize))
+#define ATTN_SHARED_RARE_STEP __attribute__((noinline, weak, minsize))
 #pragma clang diagnostic ignored "-Wmissing-prototypes" /* they are not static */
 #else
 #define ATTN_SHARED_STEP ATTN_STEP
-#define ATTN_SHARED_SMALL_STEP ATTN_STEP
+#define ATTN_SHARED_RARE_STEP ATTN_STEP
 #endif
 
 /* Whether integers of 8 bits are multiplied four at a time; else they are widened to 16. */

@@ -105,8 +105,8 @@ ATTN_STEP void set_products(const linear_state_t *state, int64_t rows, const flo
 #undef ADD_TILES_
 
 /* sums[k] = a sums[k] + more[k], of z or zabs. */
-ATTN_SMALL_STEP void add_row(const linear_state_t *state, float *sums, const linear_keep_t *keep,
-                             const float *more) {
+ATTN_RARE_STEP void add_row(const linear_state_t *state, float *sums, const linear_keep_t *keep,
+                            const float *more) {
     const int decays = keep->base != NULL;
     for (int64_t k = 0; k < (int64_t)state->width; k += VF_LANES)
         add_vector(sums + k, sums + state->rest + k, vf_load(more + k), decays,

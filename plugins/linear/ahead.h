@@ -18,8 +18,8 @@ static void ahead_of(product_ahead_t *ahead, int index, const attn_tensor_t *ten
 }
 
 /* As many rows of up to three tensors; those that are not there are left out. */
-ATTN_SMALL_STEP product_ahead_t ahead_of_rows(const attn_tensor_t *const tensors[3], int64_t rows,
-                                              int64_t batch, int64_t head, int64_t first) {
+ATTN_RARE_STEP product_ahead_t ahead_of_rows(const attn_tensor_t *const tensors[3], int64_t rows,
+                                             int64_t batch, int64_t head, int64_t first) {
     product_ahead_t ahead = {.rows = rows};
     for (int i = 0; i < 3; i++)
         if (tensors[i] && tensors[i]->data) ahead_of(&ahead, i, tensors[i], batch, head, first);

@@ -37,7 +37,7 @@ typedef struct back_piece {
     int64_t columns, rows;
 } back_piece_t;
 
-ATTN_SMALL_STEP void take_pieces(attn_arena_t *arena, const back_piece_t *pieces, size_t count) {
+ATTN_RARE_STEP void take_pieces(attn_arena_t *arena, const back_piece_t *pieces, size_t count) {
     for (size_t i = 0; i < count; i++)
         *pieces[i].array =
             attn_arena_take(arena, pieces[i].columns, (uint64_t)pieces[i].rows * sizeof(float));

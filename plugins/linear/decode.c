@@ -6,7 +6,7 @@
 #include "work.h"
 
 /* Token number `known` becomes row i of the pending ones; u of a delta rule is not solved. */
-ATTN_SMALL_STEP void load_token(work_t *work, int64_t i) {
+ATTN_RARE_STEP void load_token(work_t *work, int64_t i) {
     const linear_state_t *state = work->state;
     const attn_tensor_t *tensor;
     const int64_t known = work->known;
@@ -20,7 +20,7 @@ ATTN_SMALL_STEP void load_token(work_t *work, int64_t i) {
 }
 
 /* What came before the token decays: keys, and p, the product of all decays so far. */
-ATTN_SMALL_STEP void decay_pending(work_t *work, int64_t count) {
+ATTN_RARE_STEP void decay_pending(work_t *work, int64_t count) {
     float *k = work->state->pending.k, *p = work->state->pending.p;
     if (!linear_has_decay(work->form)) return;
     for (int64_t c = 0; c < work->width; c += VF_LANES) {
@@ -54,7 +54,7 @@ static void read_all(work_t *work, float *x, int64_t count) {
 }
 
 /* The pending tokens join the state. */
-ATTN_SMALL_STEP void add_pending(work_t *work) {
+ATTN_RARE_STEP void add_pending(work_t *work) {
     linear_state_t *state = work->state;
     product_ahead_t none = {.rows = 0};
     add_step(work, state->pending.k, state->pending.u, state->pending.count, &none);
@@ -62,7 +62,7 @@ ATTN_SMALL_STEP void add_pending(work_t *work) {
 }
 
 /* The next of the tokens that came is a pending one too. */
-ATTN_SMALL_STEP void take_token(work_t *work) {
+ATTN_RARE_STEP void take_token(work_t *work) {
     linear_state_t *state = work->state;
     if (state->pending.count == STEP) add_pending(work);
     const int64_t i = state->pending.count++;
@@ -79,7 +79,7 @@ ATTN_SMALL_STEP void take_token(work_t *work) {
                  vf_mul(vf_set1(work->beta[0]), vf_sub(vf_load(u + c), vf_load(work->out + c))));
 }
 
-ATTN_SMALL_STEP void answer(work_t *work, int64_t query_head) {
+ATTN_RARE_STEP void answer(work_t *work, int64_t query_head) {
     const attn_head_t *head = work->head;
     const linear_state_t *state = work->state;
     const int64_t count = state->pending.count;

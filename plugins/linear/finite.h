@@ -41,8 +41,8 @@ ATTN_STEP float sum_of_rows(const float *rows, int64_t stride, int64_t count, in
 
 /* Bit r: row r, of whole vectors, has a number that is infinite or NaN among the first `columns`. Most have none, so
  * that one sum tells. */
-ATTN_SMALL_STEP uint64_t rows_not_finite(const float *rows, int64_t stride, int64_t count,
-                                         int64_t columns) {
+ATTN_RARE_STEP uint64_t rows_not_finite(const float *rows, int64_t stride, int64_t count,
+                                        int64_t columns) {
     const int64_t vectors = attn_round_up(columns, VF_LANES);
     uint64_t found = 0;
     if (fabsf(sum_of_rows(rows, stride, count, vectors)) <= FLT_MAX) return 0;
@@ -53,8 +53,8 @@ ATTN_SMALL_STEP uint64_t rows_not_finite(const float *rows, int64_t stride, int6
 }
 
 /* A row goes to `to`, and becomes what stands there: in 16 bits more numbers are infinite than in float. */
-ATTN_SMALL_STEP void give_row(void *to, attn_dtype_t dtype, int64_t stride, float *row,
-                              int64_t count) {
+ATTN_RARE_STEP void give_row(void *to, attn_dtype_t dtype, int64_t stride, float *row,
+                             int64_t count) {
     convert_back(to, dtype, stride, row, count, 1.0f);
     if (dtype != ATTN_F32) convert_row(row, to, dtype, stride, count, 1.0f);
 }

@@ -53,8 +53,8 @@ static int64_t chunk_floats(const attn_problem_t *problem, const linear_form_t *
     return linear_chunk_keys(problem) * row_floats(form);
 }
 
-ATTN_SMALL_STEP walk_t lay_out_chunks(const attn_problem_t *problem, const linear_form_t *form,
-                                      attn_arena_t *arena) {
+ATTN_RARE_STEP walk_t lay_out_chunks(const attn_problem_t *problem, const linear_form_t *form,
+                                     attn_arena_t *arena) {
     const int64_t features = form->features, width = attn_round_up(features, PRODUCT_WIDTH);
     const int64_t keys = linear_chunk_keys(problem);
     const int is_wide = linear_map_is_wide(form->map);
@@ -86,8 +86,8 @@ static void scratch(const attn_problem_t *problem, const linear_form_t *form, at
     lay_out_chunks(problem, form, arena);
 }
 
-ATTN_SMALL_STEP walk_t begin(const attn_head_t *head, const linear_form_t *form,
-                             const linear_state_t *state, int64_t known, void *scratch_memory) {
+ATTN_RARE_STEP walk_t begin(const attn_head_t *head, const linear_form_t *form,
+                            const linear_state_t *state, int64_t known, void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     walk_t walk = lay_out_chunks(head->problem, form, &arena);
     walk.head = head;
@@ -121,7 +121,7 @@ ATTN_INLINE void sum_rows(float *sum, const float *rows, int64_t stride, int64_t
 }
 
 /* Rows far apart are copied together: they would fall into few sets of the first cache. */
-ATTN_SMALL_STEP void load_values(walk_t *walk, int64_t first, int64_t count) {
+ATTN_RARE_STEP void load_values(walk_t *walk, int64_t first, int64_t count) {
     const attn_head_t *head = walk->head;
     const attn_tensor_t *value = &head->io->value;
     const int64_t columns = head->problem->value_dim;
@@ -169,7 +169,7 @@ static void load_queries(const walk_t *walk, int64_t query_head, const linear_ro
 /* ---- the state ---------------------------------------------------------------------------------- */
 
 /* Makes the state one that can be added to. */
-ATTN_SMALL_STEP void own_state(walk_t *walk) {
+ATTN_RARE_STEP void own_state(walk_t *walk) {
     const size_t bytes = (size_t)attn_linear_state_sums(&walk->own) * sizeof(float);
     if (walk->state.s == walk->own.s) return;
     if (walk->state.keys)
@@ -181,9 +181,9 @@ ATTN_SMALL_STEP void own_state(walk_t *walk) {
 }
 
 /* Rows [first, first + rows) of two tensors, to be asked for. */
-ATTN_SMALL_STEP product_ahead_t next_chunk(const walk_t *walk, const attn_tensor_t *a,
-                                           const attn_tensor_t *b, int64_t head, int64_t first,
-                                           int64_t rows) {
+ATTN_RARE_STEP product_ahead_t next_chunk(const walk_t *walk, const attn_tensor_t *a,
+                                          const attn_tensor_t *b, int64_t head, int64_t first,
+                                          int64_t rows) {
     product_ahead_t ahead = {.rows = rows};
     ahead_of(&ahead, 0, a, walk->head->batch, head, first);
     ahead_of(&ahead, 1, b, walk->head->batch, head, first);
@@ -268,7 +268,7 @@ ATTN_INLINE int divide_all(linear_rows_t *rows, const float *abs, float rounding
  * Makes factors of normalisers, sums of as many terms as there are keys and features. Returns the degenerate ones as
  * bits.
  */
-ATTN_SMALL_STEP uint64_t find_factors(const walk_t *walk, linear_rows_t *rows) {
+ATTN_RARE_STEP uint64_t find_factors(const walk_t *walk, linear_rows_t *rows) {
     const float *abs = walk->signs ? rows->abs : rows->sum;
     const int64_t most = walk->state.keys + walk->form->features;
     const float rounding = FLT_EPSILON * sqrtf((float)(most + rows->count));
@@ -301,7 +301,7 @@ static uint64_t normalise(const walk_t *walk, linear_rows_t *rows) {
 /* ---- chunks -------------------------------------------------------------------------------------- */
 
 /* How the keys that queries see go on from query `first`: the next chunk of at most `count`. */
-ATTN_SMALL_STEP linear_rows_t next_rows(const walk_t *walk, int64_t first, int64_t count) {
+ATTN_RARE_STEP linear_rows_t next_rows(const walk_t *walk, int64_t first, int64_t count) {
     const int64_t keys = walk->keys;
     linear_rows_t rows = {.first = first, .count = attn_min(CHUNK, count), .known = keys};
     /* The key it sees last */
@@ -323,7 +323,7 @@ static void score(walk_t *walk, const linear_rows_t *rows, product_ahead_t *ahea
             attn_round_up(rows->count, PRODUCT_WIDTH), NULL, 1, ahead);
 }
 
-ATTN_SMALL_STEP void store_rows(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {
+ATTN_RARE_STEP void store_rows(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {
     const attn_tensor_t *out = &walk->head->io->out;
     for (int64_t r = 0; r < rows->count; r++) {
         const int64_t offset = attn_offset(out, walk->head->batch, query_head, rows->first + r);
@@ -368,7 +368,7 @@ static int64_t attend_chunk(walk_t *walk, int64_t query_head, linear_rows_t *row
 }
 
 /* zabs, where features are their own absolute values */
-ATTN_SMALL_STEP void copy_z(const walk_t *walk, const linear_state_t *state) {
+ATTN_RARE_STEP void copy_z(const walk_t *walk, const linear_state_t *state) {
     if (!walk->signs) memcpy(state->zabs, state->z, (size_t)state->width * sizeof(float));
 }
 

@@ -108,7 +108,7 @@ static int64_t limit_of(const work_t *work, int64_t keys, int64_t query) {
 }
 
 /* Rows from `first` on that see what is in the state and nothing more. */
-ATTN_SMALL_STEP int64_t rows_of_state(const work_t *work, int64_t keys, int64_t first) {
+ATTN_RARE_STEP int64_t rows_of_state(const work_t *work, int64_t keys, int64_t first) {
     const int64_t most = attn_min(STEP, work->head->problem->queries - first);
     int64_t count = 0;
     while (count < most && limit_of(work, keys, first + count) <= work->known) count++;
@@ -154,7 +154,7 @@ static int64_t run_recurrence(const attn_head_t *head, const linear_form_t *form
  * From a row's last key backwards, r = phi(q) to begin with: key t weighs beta_t k_t.r, then
  * r = a_t (r - beta_t (k_t.r) k_t), the transition transposed; without a delta rule r = a_t r.
  */
-ATTN_SMALL_STEP void weigh_back(const work_t *work, float *r, float *row) {
+ATTN_RARE_STEP void weigh_back(const work_t *work, float *r, float *row) {
     const int decays = linear_has_decay(work->form), deltas = linear_has_delta(work->form);
     const float weight = (deltas ? work->beta[0] : 1.0f) * dot_of(work->k, r, work->width);
     *row = weight;
@@ -167,8 +167,8 @@ ATTN_SMALL_STEP void weigh_back(const work_t *work, float *r, float *row) {
     }
 }
 
-ATTN_SMALL_STEP void weigh_rows(work_t *work, const attn_queries_t *queries, int64_t done,
-                                int64_t count, int64_t keys, float *rows, int64_t stride) {
+ATTN_RARE_STEP void weigh_rows(work_t *work, const attn_queries_t *queries, int64_t done,
+                               int64_t count, int64_t keys, float *rows, int64_t stride) {
     const attn_head_t *head = work->head;
     const attn_tensor_t *state_z = attn_own_array(head->io, LINEAR_STATE_Z);
     const int64_t first = queries->first + done, width = work->width;

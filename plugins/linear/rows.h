@@ -5,24 +5,24 @@
 #include "simd/simd.h"
 
 /* to = factor * row; 0 takes all of it, whatever it is. */
-ATTN_SMALL_STEP void scaled_row(float *to, const float *row, int64_t count, float factor) {
+ATTN_RARE_STEP void scaled_row(float *to, const float *row, int64_t count, float factor) {
     for (int64_t k = 0; k < count; k += VF_LANES)
         vf_store(to + k, factor == 0.0f ? vf_zero() : vf_mul(vf_set1(factor), vf_load(row + k)));
 }
 
-ATTN_SMALL_STEP void scale_row(float *row, int64_t count, float factor) {
+ATTN_RARE_STEP void scale_row(float *row, int64_t count, float factor) {
     scaled_row(row, row, count, factor);
 }
 
 /* to += factor * row */
-ATTN_SMALL_STEP void add_to_row(float *to, const float *row, int64_t count, float factor) {
+ATTN_RARE_STEP void add_to_row(float *to, const float *row, int64_t count, float factor) {
     for (int64_t k = 0; k < count; k += VF_LANES)
         vf_store(to + k, vf_mul_add(vf_set1(factor), vf_load(row + k), vf_load(to + k)));
 }
 
 /* to = before + factor * row; a factor of 0 takes all of the row. */
-ATTN_SMALL_STEP void sum_row(float *to, const float *before, const float *row, int64_t count,
-                             float factor) {
+ATTN_RARE_STEP void sum_row(float *to, const float *before, const float *row, int64_t count,
+                            float factor) {
     for (int64_t k = 0; k < count; k += VF_LANES) {
         const vf sum = vf_load(before + k);
         vf_store(to + k, factor == 0.0f ? sum : vf_mul_add(vf_set1(factor), vf_load(row + k), sum));

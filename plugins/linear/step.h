@@ -76,7 +76,7 @@ static void multiply_rows(const work_t *work, const float *x, int64_t count) {
 }
 
 /* Of keys, values and decays the rows that the next step reads. */
-ATTN_SMALL_STEP product_ahead_t next_tokens(const work_t *work, int64_t first) {
+ATTN_RARE_STEP product_ahead_t next_tokens(const work_t *work, int64_t first) {
     const attn_head_t *head = work->head;
     const attn_tensor_t *const tensors[] = {&head->io->key, &head->io->value,
                                             attn_own_array(head->io, LINEAR_DECAY)};

@@ -55,14 +55,14 @@ typedef struct work {
 #define COUNT_OF(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
 /* Arrays [height][width], taken as one. */
-ATTN_SMALL_STEP void lay_rows(attn_arena_t *arena, float **const *arrays, int64_t count,
-                              int64_t width, int64_t height) {
+ATTN_RARE_STEP void lay_rows(attn_arena_t *arena, float **const *arrays, int64_t count,
+                             int64_t width, int64_t height) {
     float *first = attn_arena_take(arena, width, (uint64_t)(count * height) * sizeof(float));
     for (int64_t i = 0; first && i < count; i++) *arrays[i] = first + i * height * width;
 }
 
-ATTN_SMALL_STEP work_t lay_out_recurrence(const attn_problem_t *problem, const linear_form_t *form,
-                                          attn_arena_t *arena) {
+ATTN_RARE_STEP work_t lay_out_recurrence(const attn_problem_t *problem, const linear_form_t *form,
+                                         attn_arena_t *arena) {
     enum { ROWS = STEP + TILE_ROWS };
     work_t work = {.form = form};
     work.width = attn_round_up(form->features, PRODUCT_WIDTH);
@@ -82,8 +82,8 @@ ATTN_SMALL_STEP work_t lay_out_recurrence(const attn_problem_t *problem, const l
     return work;
 }
 
-ATTN_SMALL_STEP work_t begin(const attn_head_t *head, const linear_form_t *form,
-                             linear_state_t *state, void *scratch_memory) {
+ATTN_RARE_STEP work_t begin(const attn_head_t *head, const linear_form_t *form,
+                            linear_state_t *state, void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     work_t work = lay_out_recurrence(head->problem, form, &arena);
     work.head = head;
@@ -93,8 +93,8 @@ ATTN_SMALL_STEP work_t begin(const attn_head_t *head, const linear_form_t *form,
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
 
-ATTN_SMALL_STEP const float *own_row(const work_t *work, uint32_t index, int64_t key,
-                                     const attn_tensor_t **tensor) {
+ATTN_RARE_STEP const float *own_row(const work_t *work, uint32_t index, int64_t key,
+                                    const attn_tensor_t **tensor) {
     const attn_head_t *head = work->head;
     *tensor = attn_own_array(head->io, index);
     if (!*tensor) return NULL;
@@ -103,7 +103,7 @@ ATTN_SMALL_STEP const float *own_row(const work_t *work, uint32_t index, int64_t
 }
 
 /* log(1 - 2^(-5-h)) (arXiv:2307.08621, Eq. 8) */
-ATTN_SMALL_STEP float retnet_decay(int64_t kv_head) {
+ATTN_RARE_STEP float retnet_decay(int64_t kv_head) {
     const float x = bits_to_float((uint32_t)attn_max(122 - kv_head, 0) << 23);
     float sum = 0.0f; /* x + x^2/2 + ... of x at most 1/32 */
     for (int i = 5; i > 0; i--) sum = x * (sum + 1.0f / (float)i);
@@ -133,7 +133,7 @@ WORK_STEP void load_decay(work_t *work, int64_t key, float *a) {
  * thousands of steps it would be off by more than all else. e^x - 1 is a polynomial near 0. Where all errors are
  * forgotten after as many steps as a chunk has tokens, these sums are better than those.
  */
-ATTN_SMALL_STEP linear_keep_t find_keep(const work_t *work) {
+ATTN_RARE_STEP linear_keep_t find_keep(const work_t *work) {
     static const float factors[] = {1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f};
     linear_keep_t keep = {NULL, NULL, 0};
     vf lasts = vf_zero(); /* where errors do */
@@ -156,8 +156,8 @@ ATTN_SMALL_STEP linear_keep_t find_keep(const work_t *work) {
 }
 
 /* S = P_n S + sum_j k_j^(n) u_j^T, and z, by tokens in rows: keys decayed until the last, and u. */
-ATTN_SMALL_STEP void add_step(work_t *work, const float *keys, const float *u, int64_t count,
-                              product_ahead_t *ahead) {
+ATTN_RARE_STEP void add_step(work_t *work, const float *keys, const float *u, int64_t count,
+                             product_ahead_t *ahead) {
     linear_state_t *state = work->state;
     const int64_t width = work->width;
     const linear_keep_t keep = find_keep(work);

@@ -30,7 +30,7 @@ static int64_t buckets_find_(const int64_t *list, int64_t first, int64_t last, i
 }
 
 /* What a row sees of its bucket, and where it is itself there. */
-ATTN_SMALL_STEP void buckets_see_(buckets_tiles_t *all, const attn_head_t *head, int64_t t, int r) {
+ATTN_RARE_STEP void buckets_see_(buckets_tiles_t *all, const attn_head_t *head, int64_t t, int r) {
     flash_tile_t *tile = &all->tiles[t];
     const sparse_buckets_t *buckets = all->buckets;
     const attn_problem_t *problem = head->problem;
@@ -51,13 +51,13 @@ ATTN_SMALL_STEP void buckets_see_(buckets_tiles_t *all, const attn_head_t *head,
 }
 
 /** Let rows see their buckets of the round. */
-ATTN_SMALL_STEP void buckets_see(buckets_tiles_t *all, const attn_head_t *head, int64_t count) {
+ATTN_RARE_STEP void buckets_see(buckets_tiles_t *all, const attn_head_t *head, int64_t count) {
     for (int64_t t = 0; t < count; t++)
         for (int r = 0; r < TILE_ROWS; r++) buckets_see_(all, head, t, r);
 }
 
 /** Let them see all keys, to part with those of other buckets. */
-ATTN_SMALL_STEP void buckets_see_all(buckets_tiles_t *all, const attn_head_t *head, int64_t count) {
+ATTN_RARE_STEP void buckets_see_all(buckets_tiles_t *all, const attn_head_t *head, int64_t count) {
     const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
     flash_see_all(head, all->tiles, count);
     for (int64_t t = 0; t < count; t++)
@@ -70,9 +70,9 @@ ATTN_SMALL_STEP void buckets_see_all(buckets_tiles_t *all, const attn_head_t *he
  * Of the keys [base, base + keys) those stay with which a row shares a bucket in no round before the
  * tiles', or, behind the last, in any. `unit`: as for flash_offsets().
  */
-ATTN_SMALL_STEP void buckets_part_(const buckets_tiles_t *all, flash_tile_t *tile,
-                                   const attn_segment_t *segment, int64_t base, int64_t keys,
-                                   float unit) {
+ATTN_RARE_STEP void buckets_part_(const buckets_tiles_t *all, flash_tile_t *tile,
+                                  const attn_segment_t *segment, int64_t base, int64_t keys,
+                                  float unit) {
     const sparse_buckets_t *buckets = all->buckets;
     const int64_t *places = all->own[tile - all->tiles];
     const vf side = vf_set1(all->round < buckets->rounds ? -1.0f : 1.0f);
@@ -132,7 +132,7 @@ ATTN_INLINE void buckets_score(const void *data, flash_tile_t *tile, const attn_
 }
 
 /** Keep the rows' M, L and O until the next round, and take them up there; `kept`: of all queries of the head. */
-ATTN_SMALL_STEP void buckets_keep(const flash_tile_t *tile, float *kept) {
+ATTN_RARE_STEP void buckets_keep(const flash_tile_t *tile, float *kept) {
     for (int r = 0; r < tile->rows; r++) {
         float *to = kept + tile->places[r].query * (tile->value_dim + 2);
         to[0] = tile->max[r], to[1] = flash_sum(tile, r);
@@ -141,7 +141,7 @@ ATTN_SMALL_STEP void buckets_keep(const flash_tile_t *tile, float *kept) {
     }
 }
 
-ATTN_SMALL_STEP void buckets_resume(flash_tile_t *tile, const float *kept) {
+ATTN_RARE_STEP void buckets_resume(flash_tile_t *tile, const float *kept) {
     for (int r = 0; r < tile->rows; r++) {
         const float *from = kept + tile->places[r].query * (tile->value_dim + 2);
         vf_store(tile->sums[r], vf_zero());

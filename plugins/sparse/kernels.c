@@ -16,8 +16,8 @@ static void pack(const attn_head_t *head, const attn_segment_t *segment, int64_t
 }
 
 /* Logits before masking: of all keys. */
-ATTN_SMALL_STEP void write_logits(const flash_head_t *head, flash_tile_t *tiles, int64_t count,
-                                  int32_t stage, float *const *rows) {
+ATTN_RARE_STEP void write_logits(const flash_head_t *head, flash_tile_t *tiles, int64_t count,
+                                 int32_t stage, float *const *rows) {
     flash_see_hidden(tiles, count, head->head.problem->keys);
     flash_scores_of_all(&head->segments[FLASH_ALL], tiles, count, stage, rows);
 }
@@ -49,15 +49,15 @@ static void topkeys_scratch(const attn_problem_t *problem, const attn_pattern_t 
 }
 
 /* Let tiles that see nothing yet see the keys that they choose. */
-ATTN_SMALL_STEP void see_topkeys(const flash_head_t *head, const topkeys_scratch_t *space,
-                                 int64_t tiles) {
+ATTN_RARE_STEP void see_topkeys(const flash_head_t *head, const topkeys_scratch_t *space,
+                                int64_t tiles) {
     const topkeys_t topkeys = {space->flash.tiles, space->select.rows};
     select_begin(&space->select, tiles * TILE_ROWS);
     flash_see_all(&head->head, space->flash.tiles, tiles);
     topkeys_attend(&topkeys, tiles, &head->segments[FLASH_ALL]);
 }
 
-ATTN_SMALL_STEP void attend_topkeys(const flash_head_t *head, const attn_queries_t *queries) {
+ATTN_RARE_STEP void attend_topkeys(const flash_head_t *head, const attn_queries_t *queries) {
     attn_arena_t arena = {.base = queries->scratch};
     const topkeys_scratch_t space =
         topkeys_lay_out(head->head.problem, pattern_of(head)->top, &arena);
@@ -66,8 +66,8 @@ ATTN_SMALL_STEP void attend_topkeys(const flash_head_t *head, const attn_queries
     flash_finish(&head->head, space.flash.tiles, tiles);
 }
 
-ATTN_SMALL_STEP void topkeys_scores(const flash_head_t *head, const attn_queries_t *queries,
-                                    int32_t stage, float *const *rows) {
+ATTN_RARE_STEP void topkeys_scores(const flash_head_t *head, const attn_queries_t *queries,
+                                   int32_t stage, float *const *rows) {
     attn_arena_t arena = {.base = queries->scratch};
     const topkeys_scratch_t space =
         topkeys_lay_out(head->head.problem, pattern_of(head)->top, &arena);
@@ -98,8 +98,8 @@ static sparse_buckets_t buckets_of(const flash_head_t *head, const attn_queries_
 }
 
 /* Set up tiles with queries by their numbers in an order; returns how many. */
-ATTN_SMALL_STEP int64_t prepare_in_order(const attn_head_t *head, const attn_queries_t *queries,
-                                         const int64_t *order, const flash_scratch_t *space) {
+ATTN_RARE_STEP int64_t prepare_in_order(const attn_head_t *head, const attn_queries_t *queries,
+                                        const int64_t *order, const flash_scratch_t *space) {
     const int64_t count = flash_tile_count(queries), rows = attn_row_count(queries);
     for (int64_t t = 0; t < count; t++) {
         flash_tile_t *tile = &space->tiles[t];
@@ -119,7 +119,7 @@ ATTN_SMALL_STEP int64_t prepare_in_order(const attn_head_t *head, const attn_que
 }
 
 /* Attend in one round, from what was kept to what is kept; of a single round nothing is. */
-ATTN_SMALL_STEP void attend_buckets(const flash_head_t *head, const attn_queries_t *queries) {
+ATTN_RARE_STEP void attend_buckets(const flash_head_t *head, const attn_queries_t *queries) {
     attn_arena_t arena = {.base = queries->scratch};
     const flash_scratch_t space = flash_lay_out(head->head.problem, &arena);
     const sparse_buckets_t buckets = buckets_of(head, queries);
@@ -135,8 +135,8 @@ ATTN_SMALL_STEP void attend_buckets(const flash_head_t *head, const attn_queries
         for (int64_t t = 0; t < tiles; t++) buckets_keep(&space.tiles[t], buckets.kept);
 }
 
-ATTN_SMALL_STEP void buckets_scores(const flash_head_t *head, const attn_queries_t *queries,
-                                    int32_t stage, float *const *rows) {
+ATTN_RARE_STEP void buckets_scores(const flash_head_t *head, const attn_queries_t *queries,
+                                   int32_t stage, float *const *rows) {
     attn_arena_t arena = {.base = queries->scratch};
     const flash_scratch_t space = flash_lay_out(head->head.problem, &arena);
     const attn_segment_t *keys = &head->segments[FLASH_ALL];

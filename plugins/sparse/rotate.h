@@ -13,8 +13,8 @@ typedef struct rotate_largest {
 
 /* Of `columns` columns those from `first` on; NaN counts as 0. Columns behind the last are 0, and follow those that
  * are there. */
-ATTN_SMALL_STEP void rotate_enlarge_(rotate_largest_t *largest, vf y, int64_t first,
-                                     int64_t columns) {
+ATTN_RARE_STEP void rotate_enlarge_(rotate_largest_t *largest, vf y, int64_t first,
+                                    int64_t columns) {
     float numbers[VF_LANES];
     for (int64_t i = 0; i < VF_LANES; i++) numbers[i] = (float)(first + i);
     const vf sum = vf_select_positive(vf_add(vf_mul(y, y), vf_set1(1.0f)), y, vf_zero());
@@ -29,7 +29,7 @@ ATTN_SMALL_STEP void rotate_enlarge_(rotate_largest_t *largest, vf y, int64_t fi
 }
 
 /* The first number of the largest of all lanes. */
-ATTN_SMALL_STEP float rotate_first_of_(const rotate_largest_t *largest) {
+ATTN_RARE_STEP float rotate_first_of_(const rotate_largest_t *largest) {
     const vf most = vf_set1(vf_reduce_max(largest->most));
     const vf far = vf_sub(vf_zero(), vf_set1(FLT_MAX));
     return -vf_reduce_max(
@@ -39,8 +39,8 @@ ATTN_SMALL_STEP float rotate_first_of_(const rotate_largest_t *largest) {
 _Static_assert(ROTATED_LANES % VF_LANES == 0, "columns behind the last are there to be read");
 
 /* Nothing is fused, and terms are added in their order: all tiers choose the same. */
-ATTN_SMALL_STEP void rotate(const float *rows, int64_t dim, const sparse_rotation_t *rotation,
-                            float *codes) {
+ATTN_RARE_STEP void rotate(const float *rows, int64_t dim, const sparse_rotation_t *rotation,
+                           float *codes) {
     rotate_largest_t largest[ROTATED];
     for (int i = 0; i < ROTATED; i++) largest[i] = (rotate_largest_t){vf_set1(-1.0f), vf_zero()};
     for (int64_t c = 0; c < rotation->columns; c += VF_LANES) {

@@ -33,8 +33,8 @@ typedef struct select_space {
 } select_space_t;
 
 /** For `count` rows that keep `top` of `keys`. */
-ATTN_SMALL_STEP select_space_t select_lay_out(int64_t keys, int64_t top, int64_t count,
-                                              attn_arena_t *arena) {
+ATTN_RARE_STEP select_space_t select_lay_out(int64_t keys, int64_t top, int64_t count,
+                                             attn_arena_t *arena) {
     select_space_t space = {.top = top};
     space.most = attn_min(keys, top + attn_max(top, SELECT_ROOM));
     /* Of a vector of candidates all lanes are written. */
@@ -46,7 +46,7 @@ ATTN_SMALL_STEP select_space_t select_lay_out(int64_t keys, int64_t top, int64_t
 }
 
 /** The first `count` rows have no candidates yet. */
-ATTN_SMALL_STEP void select_begin(const select_space_t *space, int64_t count) {
+ATTN_RARE_STEP void select_begin(const select_space_t *space, int64_t count) {
     for (int64_t r = 0; r < count; r++)
         space->rows[r] = (select_row_t){.logits = space->logits + r * space->room,
                                         .keys = space->keys + r * space->room,
@@ -74,8 +74,8 @@ ATTN_INLINE int64_t select_above(const select_row_t *row, float bound) {
 }
 
 /* Of the logits of some keys, whole vectors, those above a bound become candidates. */
-ATTN_SMALL_STEP void select_take(select_row_t *row, const float *logits, const int32_t *keys,
-                                 int64_t count, float bound) {
+ATTN_RARE_STEP void select_take(select_row_t *row, const float *logits, const int32_t *keys,
+                                int64_t count, float bound) {
     int64_t taken = row->count;
     for (int64_t j = 0; j < count; j += VF_LANES) {
         const vf some = vf_min(vf_load(logits + j), vf_set1(INFINITY));
@@ -87,7 +87,7 @@ ATTN_SMALL_STEP void select_take(select_row_t *row, const float *logits, const i
 }
 
 /* Of the candidates that are not above the bound only the first `equal` stay. */
-ATTN_SMALL_STEP void select_part(select_row_t *row, int64_t equal) {
+ATTN_RARE_STEP void select_part(select_row_t *row, int64_t equal) {
     int64_t kept = 0;
     for (int64_t i = 0; i < row->count; i++) {
         if (row->logits[i] <= row->bound && equal-- <= 0) continue;
@@ -98,7 +98,7 @@ ATTN_SMALL_STEP void select_part(select_row_t *row, int64_t equal) {
 
 /** Keep the largest: `top` of them, or some more, but not more than `most`. Searches between a bound that more are above and
  * one that fewer are: either meets one that is right, or ends at the last that is kept, which equal ones share. */
-ATTN_SMALL_STEP void select_narrow(select_row_t *row, int64_t most) {
+ATTN_RARE_STEP void select_narrow(select_row_t *row, int64_t most) {
     if (row->count <= most) return;
     vf_store(row->logits + row->count, vf_set1(-INFINITY));
     int64_t low = select_rank(row->bound), high = select_rank(INFINITY), above = 0;
@@ -121,8 +121,8 @@ ATTN_SMALL_STEP void select_narrow(select_row_t *row, int64_t most) {
 }
 
 /** Offer a row the logits of the keys [base, base + keys), whole vectors; -inf is never kept. */
-ATTN_SMALL_STEP void select_offer(select_row_t *row, const float *logits, int64_t base,
-                                  int64_t keys) {
+ATTN_RARE_STEP void select_offer(select_row_t *row, const float *logits, int64_t base,
+                                 int64_t keys) {
     if (row->count > row->most) select_narrow(row, row->top + SELECT_ROOM / 4);
     int32_t *offered = row->keys + row->count;
     for (int64_t j = 0; j < keys; j++) offered[j] = (int32_t)(base + j);
@@ -130,8 +130,7 @@ ATTN_SMALL_STEP void select_offer(select_row_t *row, const float *logits, int64_
 }
 
 /** Elsewhere than at the kept keys a row's scores are `value`. */
-ATTN_SMALL_STEP void select_drop(const select_row_t *row, float *scores, int64_t keys,
-                                 float value) {
+ATTN_RARE_STEP void select_drop(const select_row_t *row, float *scores, int64_t keys, float value) {
     for (int64_t i = 0, j = 0; i <= row->count; i++, j++)
         for (const int64_t end = i < row->count ? row->keys[i] : keys; j < end; j++)
             scores[j] = value;
