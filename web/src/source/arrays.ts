@@ -1,6 +1,7 @@
-/** Q, K and V: from text, or from three .npy files that have to fit together. */
+/** Q, K and V from three .npy files that have to fit together. */
 
-import { embed, readNpy } from "libattn/data";
+import { readNpy } from "libattn/data";
+import { countNonfinite } from "./text";
 import { npyOf } from "./tensors";
 import type { ArrayFile, Input, Role, Shape } from "../state/types";
 
@@ -8,21 +9,6 @@ interface Array4 extends Record<Size, number> {
     /** Its role and shape, for people: "Q (8, 64)". */
     name: string;
     data: Float32Array;
-}
-
-export async function inputFromText(text: string, dim: number): Promise<Input> {
-    const { x, tokens, rows } = await embed(text, dim);
-    if (rows === 0) throw new Error("the text has no word in it");
-    const shape: Shape = {
-        batch: 1,
-        heads: 1,
-        kvHeads: 1,
-        queries: rows,
-        keys: rows,
-        dim,
-        valueDim: dim,
-    };
-    return { query: x, key: x, value: x, shape, tokens, nonfinite: countNonfinite(x) };
 }
 
 export async function inputFromFiles(files: Record<Role, ArrayFile>): Promise<Input> {
@@ -52,12 +38,6 @@ export async function inputFromFiles(files: Record<Role, ArrayFile>): Promise<In
     let nonfinite = 0;
     for (const array of new Set(Object.values(arrays))) nonfinite += countNonfinite(array);
     return { ...arrays, shape, tokens: null, nonfinite };
-}
-
-function countNonfinite(array: Float32Array): number {
-    let count = 0;
-    for (const element of array) if (!Number.isFinite(element)) count++;
-    return count;
 }
 
 function isSame(one: ArrayFile, other: ArrayFile): boolean {

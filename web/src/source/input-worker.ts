@@ -3,12 +3,9 @@
 import type { AttnErrorCode } from "libattn";
 import { message } from "../dom/dom";
 import type { ArrayFile, Input, Problem, Role } from "../state/types";
-import { inputFromFiles, inputFromText } from "./arrays";
 import { lookAt, type HeadRows } from "../look/look";
 import { languagePreset, opening } from "../presets/opening";
 import { exactOnce, exactRows } from "./exact";
-import { madeInput } from "./made";
-import { listTensors } from "./tensors";
 import type { Thought } from "./trained";
 
 export type Request =
@@ -56,6 +53,7 @@ async function answer(letter: Letter): Promise<void> {
 
 async function carryOut(letter: Letter): Promise<unknown> {
     if (letter.kind === "list") {
+        const { listTensors } = await import("./tensors");
         return letter.files.flatMap(({ name, bytes }) => listTensors(name, bytes));
     }
     if (letter.kind === "hold") {
@@ -91,11 +89,13 @@ function known(number: number): Input {
     return input;
 }
 
+/** What reads an input comes when it is asked for: the page opens with one that needs none of it. */
 async function make(letter: Making): Promise<Input> {
-    if (letter.kind === "text") return inputFromText(letter.text, letter.dim);
-    if (letter.kind === "files") return inputFromFiles(letter.files);
+    if (letter.kind === "text")
+        return (await import("./text")).inputFromText(letter.text, letter.dim);
+    if (letter.kind === "files") return (await import("./arrays")).inputFromFiles(letter.files);
     const { id, question } = letter;
-    if (question === null) return madeInput(id);
+    if (question === null) return (await import("./made")).madeInput(id);
     if (id === languagePreset) return (await import("./language")).languageInput();
     if (id === opening.preset && question === opening.question)
         return (await import("./opening")).openingInput();
