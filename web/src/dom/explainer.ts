@@ -12,12 +12,21 @@ export class Explainer {
     #terms = new WeakMap<Element, Term>();
     #shown: Element | null = null;
     #waiting = 0;
+    /** Where the pointer was last. */
+    #pointer = "";
 
     constructor() {
         const show = ({ target }: Event) => this.#show(target);
         document.addEventListener("focusin", show);
         document.addEventListener("click", show); // Safari gives buttons no focus
-        document.addEventListener("pointerover", ({ target }) => this.#showSoon(target));
+        document.addEventListener("pointerover", (event) => {
+            const place = `${event.clientX},${event.clientY}`;
+            if (place !== this.#pointer) this.#showSoon(event.target); // else the page has moved
+            this.#pointer = place;
+        });
+        document.addEventListener("pointermove", ({ clientX, clientY }) => {
+            this.#pointer = `${clientX},${clientY}`;
+        });
         document.addEventListener("keydown", (event) => {
             if (event.key !== "Escape" || !this.#shown) return;
             event.preventDefault(); // it closes nothing else

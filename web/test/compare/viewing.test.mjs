@@ -199,7 +199,6 @@ test("an explanation stays beside its number while the page scrolls, and goes wi
             return Math.min(Math.abs(to.top - from.bottom), Math.abs(from.top - to.bottom));
         });
     await openDetails();
-    await page.mouse.move(0, 0); // else what scrolls under the pointer is pointed at
     for (const term of await page.locator(".enlarged .numbers .term").all()) {
         await term.focus(); // which scrolls
         await rested();
