@@ -32,7 +32,7 @@ rows lose on the Zen 5 is not known.`,
     {
         id: "precision",
         title: "Integer products: `precision`",
-        families: ["precision"],
+        families: ["precision", "bf16"],
         table: exactTable,
         limits: `The instruction set decides. With VNNI, 16-bit and 8-bit dot products do two and four times as many operations as
 float multiply-adds. With AVX2 alone there are 16-bit products only, so \`int8\` gains nothing over \`int16\`. Quantising keys
