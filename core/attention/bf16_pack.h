@@ -66,7 +66,7 @@ ATTN_INLINE float bf16_power_(float factor) {
     int exponent;
     const float fraction = frexpf(factor, &exponent);
     if (fraction == 0.0f || !(fabsf(fraction) < 1.0f)) return 1.0f; /* zero, infinite or NaN */
-    return ldexpf(1.0f, exponent < -125 ? -125 : exponent);
+    return ldexpf(1.0f, (int)attn_max(-125, attn_min(exponent, 127)));
 }
 
 ATTN_INLINE int flash_follow(const attn_head_t *head, const flash_tile_t *tile) {

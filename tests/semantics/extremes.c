@@ -327,6 +327,28 @@ static void scores(void **state) {
 }
 
 /* Scales of i8 are above 0 also where they are denormal, and processors take those for zero. */
+/* Scales near both ends of what a float holds, with queries that take logits back to a few units. */
+static void extreme_scales(void **state) {
+    (void)state;
+    static const float scales[] = {3e38f, -3e38f, 1.7e38f, 0x1p127f, 1e-37f, -1.2e-38f};
+    attn_context_t *context = fixture_context(1);
+    for (size_t q = 0; q < TEST_COUNT(QUERIES); q++)
+        for (size_t s = 0; s < TEST_COUNT(scales); s++) {
+            attn_problem_t problem = problem_of(QUERIES[q], BY_PRODUCTS);
+            const look_t look = {.layout = LAYOUT_BHND, .lse = 1};
+            problem.scale = scales[s];
+            trial_t trial = trial_create(&problem, &look);
+            trial_label(&trial, "an extreme scale");
+            for (int64_t i = 0; i < problem.queries; i++)
+                for (int64_t k = 0; k < DIM; k++)
+                    typed_set(&trial.query, 0, 0, i, k, (double)(4 + i + k) / (double)scales[s]);
+            trial_solve(context, &trial);
+            trial_compare(&trial);
+            trial_destroy(&trial);
+        }
+    attn_context_destroy(context);
+}
+
 static void denormal_scales(void **state) {
     (void)state;
     enum { COUNT = 5, WIDTH = 8 };
@@ -348,4 +370,5 @@ static void denormal_scales(void **state) {
 SEMANTICS_MAIN(cmocka_unit_test(largest_products_and_biases), cmocka_unit_test(softcaps),
                cmocka_unit_test(tiny_halves), cmocka_unit_test(slopes), cmocka_unit_test(sinks),
                cmocka_unit_test(infinite_sinks), cmocka_unit_test(beyond_floats),
-               cmocka_unit_test(scores), cmocka_unit_test(denormal_scales))
+               cmocka_unit_test(scores), cmocka_unit_test(extreme_scales),
+               cmocka_unit_test(denormal_scales))
