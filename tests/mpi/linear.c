@@ -39,20 +39,28 @@ static void make_part(part_t *part, trial_t *trial, const attn_mpi_plan_t *plan)
     part->io.own = part->tensors;
 }
 
-/* Every rank's rows of the result become those of all ranks. */
+/* Every rank's rows of the result become those of all ranks: one message a rank, as some MPIs wait busily. */
 static void gather(trial_t *trial, const attn_mpi_plan_t *plan) {
+    enum { MOST = 1 << 14 };
+    static double numbers[MOST];
     const attn_tensor_t *out = &trial->out.tensor;
     attn_mpi_rows_t rows;
     for (int rank = 0; rank < ranks_size(); rank++) {
+        int count = 0;
         attn_mpi_query_rows(plan, rank, &rows);
-        for (int64_t b = 0; b < out->shape[0]; b++)
-            for (int64_t h = 0; h < out->shape[1]; h++)
-                for (int64_t i = rows.first[0]; i < rows.first[0] + rows.total; i++)
-                    for (int64_t c = 0; c < out->shape[3]; c++) {
-                        double x = typed_get(out, b, h, i, c);
-                        MPI_Bcast(&x, 1, MPI_DOUBLE, rank, MPI_COMM_WORLD);
-                        typed_set(&trial->out, b, h, i, c, x);
-                    }
+        for (int turn = 0; turn < 2; turn++, count = 0) {
+            for (int64_t b = 0; b < out->shape[0]; b++)
+                for (int64_t h = 0; h < out->shape[1]; h++)
+                    for (int64_t i = rows.first[0]; i < rows.first[0] + rows.total; i++)
+                        for (int64_t c = 0; c < out->shape[3]; c++, count++) {
+                            assert_true(count < MOST);
+                            if (turn)
+                                typed_set(&trial->out, b, h, i, c, numbers[count]);
+                            else
+                                numbers[count] = typed_get(out, b, h, i, c);
+                        }
+            if (!turn) MPI_Bcast(numbers, count, MPI_DOUBLE, rank, MPI_COMM_WORLD);
+        }
     }
 }
 
