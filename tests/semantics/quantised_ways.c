@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const PRECISIONS[] = {"", "precision=int8", "precision=int16"}; /* by bytes */
 static const attn_dtype_t TYPES[] = {ATTN_F32, ATTN_F16, ATTN_I8};
@@ -126,13 +127,18 @@ static void errors(void **state) {
 /** A backend that computes in floats alone names what it does not have. */
 static void other_backends(void **state) {
     (void)state;
-    static const char *const backends[] = {"linear", "sparse", "sketch"};
+    static const char *const backends[] = {"linear", "sketch"};
     attn_context_t *context = fixture_context(1);
     const attn_problem_t problem = problem_of(0, ATTN_F32);
     for (size_t i = 0; i < TEST_COUNT(backends); i++)
         if (attn_backend_find(context, backends[i]))
             fixture_refuse_plan(context, backends[i], &problem, "precision=int8",
                                 ATTN_ERROR_NOT_FOUND, backends[i]);
+    if (attn_backend_find(context, "sparse")) { /* it takes precision at least */
+        attn_plan_t *plan = fixture_plan(context, "sparse", &problem, "precision=int8");
+        assert_null(strstr(attn_plan_kernel(plan), "int8"));
+        attn_plan_destroy(plan);
+    }
     attn_context_destroy(context);
 }
 
