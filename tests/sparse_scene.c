@@ -126,7 +126,7 @@ attn_problem_t scene_problem(uint64_t number, const int64_t sizes[2], int64_t di
     problem.scores = (int32_t)(number / 3 % 4);
     if (number % 7 == 6) problem.softcap = 30;
     if (number % 6 == 4) problem.window_left = 17;
-    if (number % 6 == 3) problem.past = 11;
+    if (number % 6 == 3) problem.past = number % 12 == 3 ? 11 : -13;
     return problem;
 }
 

@@ -3,14 +3,15 @@
 
 void attn_sparse_extent(sparse_pattern_t *pattern, const attn_problem_t *problem) {
     const int64_t keys = problem->keys, block = pattern->block;
-    int64_t first = attn_query_position(problem, keys, 0);
-    const int64_t last = attn_query_position(problem, keys, problem->queries - 1);
     const int may_be_shorter =
         problem->inputs & ATTN_INPUT_KV_LENGTHS && problem->causal == ATTN_CAUSAL_BOTTOM_RIGHT;
-    if (first < 0 || may_be_shorter) first = 0;
+    const int64_t last = attn_query_position(problem, keys, problem->queries - 1);
+    int64_t first = attn_query_position(problem, keys, 0);
+    /* Before the first key a causal query sees nothing. */
+    if (problem->causal != ATTN_CAUSAL_NONE && (first < 0 || may_be_shorter)) first = 0;
     pattern->columns = (keys - 1) / block + 1;
-    pattern->first_row = first / block;
-    pattern->rows = last < first ? 0 : last / block - first / block + 1;
+    pattern->first_row = sparse_floor(first, block);
+    pattern->rows = last < first ? 0 : sparse_floor(last, block) - pattern->first_row + 1;
 }
 
 int attn_sparse_next_listed(const sparse_list_t *list, int64_t block, attn_run_t *run) {

@@ -75,13 +75,13 @@ int reference_keeps(const formula_t *f, int64_t position, int64_t key) {
     case PATTERN_FIXED:
         return blocks < f->local || is_last;
     case PATTERN_STRIDED:
-        return row >= 0 && (blocks < f->local || blocks % f->stride == 0);
+        return blocks < f->local || blocks % f->stride == 0;
     case PATTERN_WINDOW:
         return is_near;
     case PATTERN_LONGFORMER:
         return is_near || key < f->global || position < f->global;
     case PATTERN_BIGBIRD:
-        return row >= 0 && (is_seen_anyway(f, row, block) || is_drawn(f, row, block));
+        return is_seen_anyway(f, row, block) || is_drawn(f, row, block);
     case PATTERN_DILATED:
         return distance % f->stride == 0 && distance / f->stride < f->local * f->block;
     default: /* Eq. 6 */
