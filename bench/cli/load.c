@@ -16,7 +16,8 @@ typedef struct load {
     const attn_array_info_t *info;
     const declared_special_t *special;
     attn_tensor_t wanted;
-    int64_t columns; /* the fewest, where there may be fewer than wanted */
+    int64_t columns;          /* the fewest, where there may be fewer than wanted */
+    const rows_range_t *rows; /* of a file; NULL: all */
 } load_t;
 
 /* ---- what numbers may be ----------------------------------------------------------------------- */
@@ -92,6 +93,13 @@ static int make_list(const load_t *load, int axis, int is_auto, array_t *array) 
 
 /* ---- files ------------------------------------------------------------------------------------ */
 
+/* The file's row that is row `row` of what was read. */
+static int64_t row_in_file(const load_t *load, int64_t row) {
+    if (!load->rows) return row;
+    const rows_range_t *first = &load->rows[0], *second = &load->rows[1];
+    return row < first->count ? first->first + row : second->first + row - first->count;
+}
+
 /* What is NaN or infinite where a list would be refused, and in what is added to logits, is a mistake; states and other
  * arrays of a backend's own are computed with. */
 static int check_numbers(const load_t *load, const array_t *array) {
@@ -108,8 +116,8 @@ static int check_numbers(const load_t *load, const array_t *array) {
                             isnan(number) ? "NaN"
                             : number > 0  ? "inf"
                                           : "-inf",
-                            (long long)at[0], (long long)at[1], (long long)at[2], (long long)at[3],
-                            load->special->padding ? "; -inf hides a key" : "");
+                            (long long)at[0], (long long)at[1], (long long)row_in_file(load, at[2]),
+                            (long long)at[3], load->special->padding ? "; -inf hides a key" : "");
     } while (array_step(tensor, at));
     return CLI_OK;
 }
@@ -123,12 +131,10 @@ static uint32_t types_for(attn_dtype_t dtype) {
                                 : 0;
 }
 
-static int read_file(const load_t *load, npy_wanted_t wanted, array_t *array) {
-    wanted.types = types_for(load->wanted.dtype);
-    if (!wanted.types)
-        return cli_complain(CLI_USAGE, "%s: elements of %s are not read from files", load->label,
-                            attn_dtype_name(load->wanted.dtype));
-    return container_load(array, load->text, &wanted);
+static int check_type(const load_t *load, const npy_wanted_t *wanted) {
+    if (wanted->types) return CLI_OK;
+    return cli_complain(CLI_USAGE, "%s: elements of %s are not read from files", load->label,
+                        attn_dtype_name(load->wanted.dtype));
 }
 
 /* Moves all axes to the left, and axes of 1 behind them. */
@@ -204,14 +210,48 @@ static int misfit(const load_t *load, const array_t *array) {
                         (long long)wanted[3]);
 }
 
-static int load_file(const load_t *load, array_t *array) {
-    char ranks[2 * DECLARED_TEXT];
-    const npy_wanted_t wanted = {.low = 1, .high = 4, .ranks = ranks_of(load, ranks)};
-    if (read_file(load, wanted, array)) return CLI_USAGE;
-    if (!align(load, array)) return misfit(load, array);
+/* From what a file has to what a run takes. */
+static int finish(const load_t *load, array_t *array) {
     if (convert(load, array) || check_numbers(load, array)) return CLI_USAGE;
     if (!load->special->padding || array->tensor.shape[3] == load->wanted.shape[3]) return CLI_OK;
     return array_widen(array, load->wanted.shape[3], load->special->padding, load->text);
+}
+
+static int load_whole(const load_t *load, const npy_wanted_t *wanted, array_t *array) {
+    if (container_load(array, load->text, wanted)) return CLI_USAGE;
+    return align(load, array) ? finish(load, array) : misfit(load, array);
+}
+
+/* Rows of an open file, whose shape is checked as a whole. */
+static int take_rows(const load_t *load, rows_file_t *file, array_t *array) {
+    static const rows_range_t one[ROWS_RANGES] = {{0, 1}, {0, 0}};
+    array_t whole;
+    load_t taken = *load;
+    rows_describe(file, &whole);
+    if (!align(load, &whole)) return misfit(load, &whole);
+    for (int k = 0; k < whole.left_out; k++) file->dict.shape[file->dict.rank++] = 1;
+    if (whole.tensor.shape[AXIS_ROWS] == 1 && load->info->broadcast >> AXIS_ROWS & 1)
+        taken.rows = one;
+    if (rows_read(file, taken.rows, array)) return CLI_USAGE;
+    return array->memory ? finish(&taken, array) : CLI_OK;
+}
+
+static int load_rows(const load_t *load, const npy_wanted_t *wanted, array_t *array) {
+    rows_file_t file;
+    int status = rows_open(&file, load->text, wanted);
+    if (!status) status = take_rows(load, &file, array);
+    rows_close(&file);
+    return status;
+}
+
+static int load_file(const load_t *load, array_t *array) {
+    char ranks[2 * DECLARED_TEXT];
+    const npy_wanted_t wanted = {.types = types_for(load->wanted.dtype),
+                                 .low = 1,
+                                 .high = 4,
+                                 .ranks = ranks_of(load, ranks)};
+    if (check_type(load, &wanted)) return CLI_USAGE;
+    return (load->rows ? load_rows : load_whole)(load, &wanted, array);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
@@ -277,8 +317,15 @@ static int misplaced(const load_t *load) {
                         load->info->name);
 }
 
+/* The rows of an array that has some. */
+static const rows_range_t *rows_of(const load_rows_t *rows, const attn_array_info_t *info) {
+    const int32_t axis = info->axes[AXIS_ROWS];
+    if (!rows) return NULL;
+    return axis == ATTN_AXIS_QUERIES ? rows->queries : axis == ATTN_AXIS_KEYS ? rows->keys : NULL;
+}
+
 int load_inputs(const given_t *given, const attn_plan_t *plan, uint32_t first, uint32_t end,
-                array_t *arrays) {
+                const load_rows_t *rows, array_t *arrays) {
     const attn_backend_t *backend = attn_plan_backend(plan);
     attn_array_info_t info = {.struct_size = sizeof info};
     for (int padded = 0; padded < 2;
@@ -292,6 +339,7 @@ int load_inputs(const given_t *given, const attn_plan_t *plan, uint32_t first, u
             load.text = given_value(given, number, &info, load.label);
             if (is_scale(&info) && (load.text != NULL) != is_int8(plan)) return misplaced(&load);
             if (!load.text || !attn_plan_array(plan, number, &load.wanted)) continue;
+            load.rows = rows_of(rows, &info);
             if (padded) load.columns = longest(plan, &arrays[ATTN_ARRAY_KV_LENGTHS - first]);
             if (load_one(&load, array)) return CLI_USAGE;
         }

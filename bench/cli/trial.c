@@ -44,10 +44,10 @@ attn_status_t trial_plan_inputs(trial_t *trial, const attn_context_t *context,
 }
 
 int trial_load(trial_t *trial, array_t shared[ATTN_ARRAY_OWN]) {
-    const int status = load_inputs(trial->given, trial->plan, 0, ATTN_ARRAY_OWN, shared);
+    const int status = load_inputs(trial->given, trial->plan, 0, ATTN_ARRAY_OWN, NULL, shared);
     trial->shared = shared;
     if (status) return status;
-    return load_inputs(trial->given, trial->plan, ATTN_ARRAY_OWN, DECLARED_MOST,
+    return load_inputs(trial->given, trial->plan, ATTN_ARRAY_OWN, DECLARED_MOST, NULL,
                        &trial->arrays[ATTN_ARRAY_OWN]);
 }
 

@@ -88,9 +88,39 @@ test("one query", () => {
     compare(files(one), ["--causal=bottom-right"], 0, one);
 });
 
+test("columns that a mask or a bias lacks, of keys that nobody sees", () => {
+    const given = {
+        ...files(sizes),
+        "bias.npy": npy([45, 31], random(45 * 31, 9)),
+        "mask.npy": npy(
+            [45, 1],
+            random(45, 8).map((x) => x > -0.5),
+            { descr: "|b1" },
+        ),
+    };
+    compare(given, ["--mask", "mask.npy", "--bias", "bias.npy", "--kv-lens", "31"]);
+});
+
 test("more ranks than rows", () => {
     const few = { ...sizes, n: 1, m: 1 };
     compare(files(few), [], 0, few);
+    const bytes = (count, seed) => random(count, seed).map((x) => Math.round(40 * x));
+    const ints = {
+        ...files(few),
+        "k.npy": npy([2, 1, 8], bytes(16, 1), { descr: "|i1" }),
+        "v.npy": npy([2, 1, 6], bytes(12, 2), { descr: "|i1" }),
+    };
+    for (const shape of [
+        [2, 1],
+        [2, 1, 1],
+        [1, 2, 1, 1],
+    ])
+        compare(
+            { ...ints, "s.npy": npy(shape, [0.02, 0.03]) },
+            ["--key-scales", "s.npy", "--value-scales", "s.npy"],
+            0,
+            few,
+        );
 });
 
 test("float16, float64 and int8 with scales", () => {
@@ -179,6 +209,19 @@ test("a file that is shorter, missing or another one on one rank", () => {
     refuse([other("none.npy"), { args: ARGS }], /rank 0: none.npy: cannot be opened/, more);
     refuse([{ args: ARGS }, other("fewer.npy")], /rank 1: K .* and V .* do not fit/, more);
     refuse([{ args: ARGS }, other("fortran.npy")], /rank 1: fortran.npy: is in Fortran/, more);
+});
+
+test("a bias or a gate that is not finite", () => {
+    const numbers = random(45 * 37, 9);
+    numbers[40 * 37 + 3] = NaN;
+    const bias = { args: [...ARGS, "--bias", "bias.npy"] };
+    const says = /--bias: bias.npy has NaN at \(0, 0, 40, 3\)/;
+    refuse([bias, bias], says, { "bias.npy": npy([45, 37], numbers) });
+    const decay = random(90, 4).map((x, i) => (i === 60 ? Infinity : -Math.abs(x)));
+    const gates = ["--causal", "--set", "rule=gated", "--input", "decay=decay.npy"];
+    const linear = { args: ["linear", ...ARGS.slice(1), ...gates] };
+    const given = { ...files(square), "decay.npy": npy([2, 45, 1], decay) };
+    refuse([linear, linear], /decay: decay.npy has inf at \(0, 1, 15, 0\)/, given);
 });
 
 test("an output that cannot be written", () => {

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct over {
     ranks_run_t *run;
@@ -126,88 +125,16 @@ static int read_tokens(over_t *over, int which, array_t *array) {
     return status;
 }
 
-/* A file of which a rank needs some rows: those of its queries or of its keys; one row is everybody's. */
-typedef struct rows_wanted {
-    uint32_t number;
-    const attn_array_info_t *info;
-    const char *text, *label;
-} rows_wanted_t;
-
-static npy_wanted_t wanted_of(const attn_array_info_t *info) {
-    return (npy_wanted_t){.types = info->dtype == ATTN_BOOL ? NPY_BOOL
-                                                            : (uint32_t)(NPY_FLOATS | NPY_BFLOAT16),
-                          .low = 1,
-                          .high = 4,
-                          .ranks = "1 to 4 dimensions"};
-}
-
-static int read_some(over_t *over, const rows_wanted_t *w) {
-    const npy_wanted_t wanted = wanted_of(w->info);
-    const int of_keys = w->info->axes[AXIS_ROWS] == ATTN_AXIS_KEYS;
-    const attn_mpi_rows_t *rows = of_keys ? &over->key_rows : &over->query_rows;
-    const attn_problem_t *problem = &over->run->inputs->problem;
-    const int64_t all = of_keys ? problem->keys : problem->queries;
-    rows_range_t ranges[ROWS_RANGES] = {{0, 1}, {0, 0}};
-    array_t *array = &over->arrays[w->number], whole;
-    rows_file_t file;
-    int status = rows_open(&file, w->text, &wanted);
-    if (!status) {
-        npy_dict_t *dict = &file.dict;
-        const int is_one = w->info->axes[AXIS_COLUMNS] == ATTN_AXIS_ONE;
-        if (is_one && dict->rank < 4 && dict->shape[dict->rank - 1] == all)
-            dict->shape[dict->rank++] = 1; /* the last axis may be left out */
-        rows_describe(&file, &whole);
-        const int64_t found = whole.tensor.shape[AXIS_ROWS];
-        if (found != 1) ranges_of(rows, ranges);
-        if (found != 1 && found != all)
-            status = cli_complain(CLI_USAGE, "%s: %s has %lld rows, not %lld", w->label, w->text,
-                                  (long long)found, (long long)all);
-        if (!status) status = rows_read(&file, ranges, array);
-    }
-    rows_close(&file);
-    if (!status && array->memory && w->info->dtype == ATTN_F32 && array->tensor.dtype != ATTN_F32)
-        status = array_copy(array, NULL, ATTN_F32, w->text);
-    return status;
-}
-
-static int has_rows(const attn_array_info_t *info) {
-    return info->axes[AXIS_ROWS] == ATTN_AXIS_KEYS || info->axes[AXIS_ROWS] == ATTN_AXIS_QUERIES;
-}
-
-/* Lists of numbers, and arrays that are whole on every rank. */
-static int read_whole(over_t *over, uint32_t number) {
-    return load_inputs(&over->run->inputs->given, over->trial.plan, number, number + 1,
-                       &over->arrays[number]);
-}
-
-static int is_file(const char *text) {
-    struct stat info;
-    return stat(text, &info) == 0;
-}
-
-static int read_shared(over_t *over, uint32_t number, const attn_array_info_t *info) {
-    char label[DECLARED_TEXT];
-    const char *text = given_value(&over->run->inputs->given, number, info, label);
-    const rows_wanted_t wanted = {number, info, text, label};
-    if (text && has_rows(info) && (is_file(text) || declared_head_axis(info) < 0) &&
-        info->presence != ATTN_PRESENCE_INT8)
-        return read_some(over, &wanted);
-    if (info->presence != ATTN_PRESENCE_INT8) return text ? read_whole(over, number) : CLI_OK;
-    if ((text != NULL) != (over->run->inputs->problem.kv_dtype == ATTN_I8))
-        return cli_complain(CLI_USAGE, "%s: goes with K and V of int8, and with them alone",
-                            text ? label : info->name);
-    return text ? read_some(over, &wanted) : CLI_OK;
-}
-
+/* Of files of rows those of its queries or of its keys; others are whole on every rank. */
 static int read_rows(over_t *over) {
-    attn_array_info_t info = {.struct_size = sizeof info};
     inputs_t *inputs = over->run->inputs;
+    load_rows_t rows;
     for (int which = 0; which < INPUT_COUNT; which++)
         if (read_tokens(over, which, &inputs->arrays[which])) return CLI_USAGE;
-    for (uint32_t number = INPUT_COUNT; attn_backend_array(over->run->backend, number, &info);
-         number++)
-        if (info.role == ATTN_ROLE_INPUT && read_shared(over, number, &info)) return CLI_USAGE;
-    return CLI_OK;
+    ranges_of(&over->query_rows, rows.queries);
+    ranges_of(&over->key_rows, rows.keys);
+    return load_inputs(&inputs->given, over->trial.plan, INPUT_COUNT, DECLARED_MOST, &rows,
+                       &over->arrays[INPUT_COUNT]);
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------- */
