@@ -61,12 +61,13 @@ ATTN_RARE_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *se
                   panel.values + c * FLASH_PARTS * BF16_VALUE_WORDS);
 }
 
-/* The power of two next to `factor`: queries times that are as exact as queries. */
+/* The largest power of two that is no larger than `factor`: queries times that are as exact as queries, and as finite as
+ * scaled ones. */
 ATTN_INLINE float bf16_power_(float factor) {
     int exponent;
     const float fraction = frexpf(factor, &exponent);
     if (fraction == 0.0f || !(fabsf(fraction) < 1.0f)) return 1.0f; /* zero, infinite or NaN */
-    return ldexpf(1.0f, (int)attn_max(-125, attn_min(exponent, 127)));
+    return ldexpf(1.0f, (int)attn_max(-125, exponent - 1));
 }
 
 ATTN_INLINE int flash_follow(const attn_head_t *head, const flash_tile_t *tile) {

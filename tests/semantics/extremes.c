@@ -326,7 +326,6 @@ static void scores(void **state) {
     attn_context_destroy(context);
 }
 
-/* Scales of i8 are above 0 also where they are denormal, and processors take those for zero. */
 /* Scales near both ends of what a float holds, with queries that take logits back to a few units. */
 static void extreme_scales(void **state) {
     (void)state;
@@ -349,6 +348,37 @@ static void extreme_scales(void **state) {
     attn_context_destroy(context);
 }
 
+/* Queries that a scale above 1 takes to nearly the largest float, and no farther when they are rounded to bf16. */
+static void largest_queries(void **state) {
+    (void)state;
+    static const float scales[] = {1.4f, 1.9f, -3, 100, -1e30f};
+    const double size = (double)FLT_MAX * (1 - 0x1p-7);
+    attn_context_t *context = fixture_context(1);
+    for (size_t q = 0; q < TEST_COUNT(QUERIES); q++)
+        for (size_t s = 0; s < TEST_COUNT(scales); s++) {
+            attn_problem_t problem = problem_of(QUERIES[q], BY_PRODUCTS);
+            double logits[KEYS];
+            for (int64_t j = 0; j < KEYS; j++) logits[j] = j == WINNER ? 0x1p64 : 0x1p63;
+            problem.scale = scales[s];
+            trial_t trial = trial_of(&problem, logits);
+            trial_label(&trial, "the largest queries");
+            for (int64_t i = 0; i < problem.queries; i++)
+                typed_set(&trial.query, 0, 0, i, 0, size / (double)scales[s]);
+            trial_solve(context, &trial);
+            for (int64_t i = 0; i < problem.queries; i++)
+                if (trial_sees(&trial, 0, 0, i, WINNER)) {
+                    require_value(&trial, i, WINNER);
+                    require_lse(&trial, i, size);
+                } else {
+                    require_mean(&trial, i);
+                    require_lse(&trial, i, size / 2);
+                }
+            trial_destroy(&trial);
+        }
+    attn_context_destroy(context);
+}
+
+/* Scales of i8 are above 0 also where they are denormal, and processors take those for zero. */
 static void denormal_scales(void **state) {
     (void)state;
     enum { COUNT = 5, WIDTH = 8 };
@@ -371,4 +401,4 @@ SEMANTICS_MAIN(cmocka_unit_test(largest_products_and_biases), cmocka_unit_test(s
                cmocka_unit_test(tiny_halves), cmocka_unit_test(slopes), cmocka_unit_test(sinks),
                cmocka_unit_test(infinite_sinks), cmocka_unit_test(beyond_floats),
                cmocka_unit_test(scores), cmocka_unit_test(extreme_scales),
-               cmocka_unit_test(denormal_scales))
+               cmocka_unit_test(largest_queries), cmocka_unit_test(denormal_scales))
