@@ -24,10 +24,7 @@ static const attn_param_info_t param_infos[] = {
         .type = ATTN_PARAM_CHOICE,
         .name = "precision",
         .label = "Precision",
-        .help = "what products are of, at least: f32; bf16, or three of them for each (bf16x3), "
-                "where the processor "
-                "multiplies those faster; integers with scales. auto: bf16 for inputs in bf16, "
-                "else f32",
+        .help = FLASH_PRECISION_HELP,
         .unit = "",
         .maximum = FLASH_INT8,
         .choices = attn_flash_precisions,
