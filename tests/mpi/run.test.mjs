@@ -184,6 +184,14 @@ test("a rank with another option", () => {
     refuse([sinks("1,2,3,4"), sinks("1,2,3,5")], /ranks differ in sinks/);
 });
 
+test("a rank with another output", () => {
+    const more = (...words) => ({ args: [...ARGS, ...words] });
+    const other = { args: [...ARGS.slice(0, -1), "p.npy"] };
+    refuse([more(), more("--lse", "l.npy")], /ranks differ in outputs or their files/);
+    refuse([more("--lse", "l.npy"), more()], /ranks differ in outputs or their files/);
+    refuse([more(), other], /ranks differ in outputs or their files/);
+});
+
 test("an option that is none, on one rank or on all", () => {
     refuse([{ args: ARGS }, { args: [...ARGS, "--cau"] }], /rank 1: run: unknown option/);
     const wrong = { args: [...ARGS, "--kv-lens", "38"] };

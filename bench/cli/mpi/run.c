@@ -60,6 +60,21 @@ static int check_outputs(const over_t *over) {
     return CLI_OK;
 }
 
+/* A hash (FNV-1a) of which outputs are asked for, and in which files: all ranks write to the same. */
+static uint64_t hash_of_outputs(const over_t *over) {
+    const uint64_t prime = 1099511628211u;
+    attn_array_info_t info = {.struct_size = sizeof info};
+    uint64_t hash = 14695981039346656037u;
+    for (uint32_t number = 0; attn_backend_array(over->run->backend, number, &info); number++) {
+        if (info.role != ATTN_ROLE_OUTPUT) continue;
+        const char *path = given_value(&over->run->inputs->given, number, &info, NULL);
+        if (!path) continue;
+        hash = (hash ^ (number + 256)) * prime; /* no letter */
+        for (; *path; path++) hash = (hash ^ (unsigned char)*path) * prime;
+    }
+    return hash;
+}
+
 static int prepare(over_t *over) {
     ranks_run_t *run = over->run;
     if (open_files(over) || check_outputs(over)) return CLI_USAGE;
@@ -290,6 +305,7 @@ int ranks_run(ranks_run_t *run) {
     has_settled = 1;
     int status = settle(prepare(&over));
     if (!status) status = settle(make_plan(&over));
+    if (!status) status = settle_alike(hash_of_outputs(&over), "outputs or their files");
     if (!status) status = settle(read_rows(&over));
     if (!status) status = settle(make_outputs(&over));
     if (!status) status = settle(compute(&over));

@@ -45,3 +45,11 @@ int settle(int status) {
     MPI_Bcast(&status, 1, MPI_INT, lowest, MPI_COMM_WORLD);
     return status;
 }
+
+int settle_alike(uint64_t number, const char *what) {
+    const uint64_t mine[2] = {number, ~number}; /* whose largest is that of the smallest */
+    uint64_t most[2];
+    MPI_Allreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    if (most[0] == ~most[1]) return CLI_OK;
+    return settle(cli_complain(CLI_USAGE, "--mpi: ranks differ in %s", what));
+}

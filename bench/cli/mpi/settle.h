@@ -4,6 +4,8 @@
 #ifndef ATTN_CLI_MPI_SETTLE_H
 #define ATTN_CLI_MPI_SETTLE_H
 
+#include <stdint.h>
+
 /** From now on complaints are kept until ranks settle, and warnings are the first rank's alone. After MPI_Init. */
 void settle_begin(void);
 
@@ -12,6 +14,9 @@ void settle_begin(void);
  * printed. Collective.
  */
 int settle(int status);
+
+/** The same of a number that has to be the same on all; `what` it is. Collective. */
+int settle_alike(uint64_t number, const char *what);
 
 int settle_rank(void);
 int settle_size(void);
