@@ -131,21 +131,37 @@ ATTN_INLINE void bf16_split_weights_(flash_tile_t *tile, int64_t keys) {
                            tile->bf16.weights + r * FLASH_KEYS, TILE_ROWS * FLASH_KEYS);
 }
 
+/* A panel's column words, with zeros for what is not finite. */
+ATTN_RARE_STEP void bf16_clean_(const int32_t *words, int32_t *clean) {
+    const uint32_t low = 0x7f80u, high = low << 16;
+    for (int i = 0; i < FLASH_PARTS * BF16_VALUE_WORDS * PANEL; i++) {
+        uint32_t word = (uint32_t)words[i];
+        if ((word & low) == low) word &= 0xffff0000u;
+        if ((word & high) == high) word &= 0x0000ffffu;
+        clean[i] = (int32_t)word;
+    }
+}
+
 /* out[r][c] += the weights of the keys [base, base + keys), whole words, times column c of their values, for `vectors`
- * vectors of columns from c on; `rows` and `vectors` are constants. */
-ATTN_INLINE void bf16_add_columns_(int rows, int vectors, flash_tile_t *tile,
+ * vectors of columns from c on; `rows`, `vectors` and `clean`, whether values may not be finite, are constants. */
+ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, flash_tile_t *tile,
                                    const attn_segment_t *segment, int64_t base, int64_t keys,
                                    int64_t c) {
     const int64_t part = BF16_VALUE_WORDS * PANEL;
     bf16_rows_t left = {tile->bf16.weights, FLASH_KEYS, TILE_ROWS * FLASH_KEYS};
+    int32_t room[FLASH_PARTS * BF16_VALUE_WORDS * PANEL];
     bf16_sums_t sums;
     bf16_zero(rows, vectors, &sums);
     for (int64_t j = base, end; j < base + keys; left.at += end - j, j = end) {
         end = attn_min(base + keys, attn_round_down(j, PANEL) + PANEL);
         const flash_panel_t panel = flash_panel_at(segment, j / PANEL, tile->dim, tile->value_dim);
-        const int32_t *columns = panel.values +
-                                 attn_round_down(c, PANEL) / PANEL * FLASH_PARTS * part +
-                                 c % PANEL + j % PANEL / 2 * PANEL;
+        const int32_t *columns =
+            panel.values + attn_round_down(c, PANEL) / PANEL * FLASH_PARTS * part;
+        if (clean && !*panel.finite) {
+            bf16_clean_(columns, room);
+            columns = room;
+        }
+        columns += c % PANEL + j % PANEL / 2 * PANEL;
         bf16_add(FLASH_PARTS, rows, vectors, (end - j) / 2, left, (bf16_panel_t){columns, part},
                  &sums);
     }
@@ -160,13 +176,13 @@ ATTN_INLINE void bf16_add_columns_(int rows, int vectors, flash_tile_t *tile,
     }
 }
 
-ATTN_INLINE void bf16_add_rows_(int rows, flash_tile_t *tile, const attn_segment_t *segment,
-                                int64_t base, int64_t keys) {
+ATTN_INLINE void bf16_add_rows_(int rows, int clean, flash_tile_t *tile,
+                                const attn_segment_t *segment, int64_t base, int64_t keys) {
     int64_t c = 0;
     for (; c + PANEL <= tile->value_dim; c += PANEL)
-        bf16_add_columns_(rows, TILE_VECTORS, tile, segment, base, keys, c);
+        bf16_add_columns_(rows, TILE_VECTORS, clean, tile, segment, base, keys, c);
     for (; c < tile->value_dim; c += VF_LANES)
-        bf16_add_columns_(rows, 1, tile, segment, base, keys, c);
+        bf16_add_columns_(rows, 1, clean, tile, segment, base, keys, c);
 }
 
 /* Column c of a panel's key j, from its parts; where one is not finite, that. */
@@ -183,8 +199,8 @@ ATTN_INLINE float bf16_value_(const flash_panel_t *panel, int64_t j, int64_t c) 
     return value;
 }
 
-/* The same as a whole where a value of these keys, all of one panel, is not finite: a row reads none that it does not see,
- * as in tile_accumulate_ranges(). */
+/* The values that are not finite, of keys of one panel: a row reads none that it does not see, as in
+ * tile_accumulate_ranges(). */
 ATTN_RARE_STEP void bf16_add_seen_(flash_tile_t *tile, const flash_panel_t *panel, int64_t base,
                                    int64_t keys, const float *weights, int masked) {
     for (int r = 0; r < tile->rows; r++) {
@@ -192,25 +208,25 @@ ATTN_RARE_STEP void bf16_add_seen_(flash_tile_t *tile, const flash_panel_t *pane
         for (int64_t j = attn_max(base, tile->first[r]); j < last; j++) {
             const float weight = weights[r * FLASH_KEYS + j - base];
             if (masked && weight == 0.0f) continue;
-            for (int64_t c = 0; c < tile->value_dim; c++)
-                tile->out[r * tile->out_stride + c] += weight * bf16_value_(panel, j % PANEL, c);
+            for (int64_t c = 0; c < tile->value_dim; c++) {
+                const float value = bf16_value_(panel, j % PANEL, c);
+                if (!(fabsf(value) <= FLT_MAX))
+                    tile->out[r * tile->out_stride + c] += weight * value;
+            }
         }
     }
 }
 
+/* Finite values first, with the same sums as where all are: what a row does not see changes no bit of it. */
 ATTN_RARE_STEP void bf16_add_infinite_(flash_tile_t *tile, const attn_segment_t *segment,
                                        int64_t base, int64_t keys, int masked) {
-    uint16_t *const weights = tile->bf16.weights;
+    bf16_add_rows_(TILE_ROWS, 1, tile, segment, base, keys);
     for (int64_t j = base, end; j < base + keys; j = end) {
         end = attn_min(base + keys, attn_round_down(j, PANEL) + PANEL);
         const flash_panel_t panel = flash_panel_at(segment, j / PANEL, tile->dim, tile->value_dim);
-        tile->bf16.weights = weights + j - base;
-        if (*panel.finite)
-            bf16_add_rows_(TILE_ROWS, tile, segment, j, end - j);
-        else
+        if (!*panel.finite)
             bf16_add_seen_(tile, &panel, j, end - j, tile->scores + j - base, masked);
     }
-    tile->bf16.weights = weights;
 }
 
 /* Whether all values of these keys are. */
@@ -230,9 +246,9 @@ ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_segment_t *segm
     if (!bf16_are_finite_(tile, segment, base, keys))
         bf16_add_infinite_(tile, segment, base, keys, masked);
     else if ((int)TILE_ROWS > (int)BF16_FEW_ROWS && tile->rows <= BF16_FEW_ROWS)
-        bf16_add_rows_(BF16_FEW_ROWS, tile, segment, base, keys);
+        bf16_add_rows_(BF16_FEW_ROWS, 0, tile, segment, base, keys);
     else
-        bf16_add_rows_(TILE_ROWS, tile, segment, base, keys);
+        bf16_add_rows_(TILE_ROWS, 0, tile, segment, base, keys);
 }
 
 /* Of a run that tiles take at once: flash_add_values() goes by panels anyway. */

@@ -203,6 +203,35 @@ static void scales_past_the_length(void **state) {
     attn_context_destroy(context);
 }
 
+/* Values that no row sees, beside others that some see, change no bit of any row: nobody knows what stands behind the
+ * tokens of a stream. */
+static void unseen_values_change_no_bit(void **state) {
+    (void)state;
+    enum { ROWS = 97, COUNT = 130, WIDTH = 9 };
+    static double before[ROWS][WIDTH];
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 1, ROWS, COUNT, 7, WIDTH);
+    const look_t look = {.layout = LAYOUT_BHND};
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    trial_t trial = trial_create(&problem, &look);
+    trial_label(&trial, "unseen values that are not finite");
+    for (int spoilt = 0; spoilt < 2; spoilt++) {
+        for (int64_t j = ROWS; spoilt && j < COUNT; j++)
+            typed_set(&trial.value, 0, 0, j, j % WIDTH, j % 2 ? NAN : (double)INFINITY);
+        trial_solve(context, &trial);
+        for (int64_t i = 0; i < ROWS; i++)
+            for (int64_t c = 0; c < WIDTH; c++) {
+                const double out = typed_get(&trial.out.tensor, 0, 0, i, c);
+                if (spoilt && out != before[i][c])
+                    test_fail("row %d, column %d: %.9g, with finite values %.9g", (int)i, (int)c,
+                              out, before[i][c]);
+                before[i][c] = out;
+            }
+    }
+    trial_destroy(&trial);
+    attn_context_destroy(context);
+}
+
 /*
  * The most negative finite number as a bias is no mask: programs write it for one, and where it is
  * all a row has, its keys count alike, as in any computation that adds it to the logits.
@@ -297,4 +326,5 @@ static void unseen_keys_cost_nothing(void **state) {
 
 SEMANTICS_MAIN(cmocka_unit_test(unseen_by_all), cmocka_unit_test(seen_by_some),
                cmocka_unit_test(rows_that_see_nothing), cmocka_unit_test(scales_past_the_length),
-               cmocka_unit_test(lowest_bias), cmocka_unit_test(unseen_keys_cost_nothing))
+               cmocka_unit_test(lowest_bias), cmocka_unit_test(unseen_values_change_no_bit),
+               cmocka_unit_test(unseen_keys_cost_nothing))
