@@ -119,9 +119,12 @@ test("16,384 tokens: pictures first, another rule ends what runs, and Stop stops
         /^stopped before all/,
     );
     assert.equal(await page.textContent("#progress button"), "Go on");
+    await page.evaluate(hold, "run");
     await page.fill("#text", words(3000));
     await page.locator("#summary", { hasText: /^3.000 tokens/ }).waitFor(); // it is read
+    await page.locator("#progress button", { hasText: /^Stop$/ }).waitFor(); // and computed
     await page.click("#progress button");
+    await page.evaluate(() => globalThis.release());
     assert.ok((await page.locator(".problem:visible", { hasText: /^stopped/ }).count()) > 0);
     await page.click("#progress button");
     await settled(page);
