@@ -128,7 +128,7 @@ test("16,384 tokens: pictures first, another rule ends what runs, and Stop stops
     assert.ok((await page.locator(".problem:visible", { hasText: /^stopped/ }).count()) > 0);
     await page.click("#progress button");
     await settled(page);
-    assert.equal(await page.locator("#progress.idle").count(), 1);
+    await page.locator("#progress.idle").waitFor({ state: "attached" });
     assert.equal(await known("time"), 4);
 });
 
@@ -188,7 +188,7 @@ test("another region or pooling shows its progress, and Stop stops it", async ()
         await page.locator("#progress:not(.idle)", { hasText: "Computing pictures" }).waitFor();
         await page.evaluate(() => globalThis.hold.end());
         await settled(page);
-        assert.equal(await page.locator("#progress.idle").count(), 1);
+        await page.locator("#progress.idle").waitFor({ state: "attached" });
         assert.equal(await page.locator(".stale-note:visible").count(), 0);
     }
     await page.evaluate(holdWeights);

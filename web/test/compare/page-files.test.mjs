@@ -76,7 +76,7 @@ test("Stop ends the reading of files, and what was there stays", async () => {
     await page.locator("#progress:not(.idle)", { hasText: "Reading" }).waitFor();
     await page.click("#progress button");
     await page.locator("#input-problem", { hasText: "Stopped before it was read." }).waitFor();
-    assert.equal(await page.locator("#progress.idle").count(), 1);
+    await page.locator("#progress.idle").waitFor({ state: "attached" });
     assert.deepEqual(await errors(), before);
     await page.locator("[data-backend=sparse] canvas").focus(); // what the ended worker had is known
     for (const key of ["ArrowDown", "Enter"]) await page.keyboard.press(key);
