@@ -9,14 +9,7 @@
 /* ---- results ----------------------------------------------------------------------------------- */
 
 static void add_rules(attn_problem_t *p, int kind) {
-    if (kind == 1) p->causal = ATTN_CAUSAL_TOP_LEFT;
-    if (kind == 2) p->causal = ATTN_CAUSAL_BOTTOM_RIGHT;
-    if (kind == 3) p->causal = ATTN_CAUSAL_TOP_LEFT, p->past = p->keys / 3, p->window_left = 9;
-    if (kind == 4) p->window_left = 5, p->window_right = 8;
-    if (kind == 5) p->inputs = ATTN_INPUT_SLOPES, p->kv_heads = 1, p->softcap = 3;
-    if (kind == 6) p->inputs = ATTN_INPUT_SINKS | ATTN_INPUT_MASK, p->kv_heads = 2;
-    if (kind == 7) p->inputs = ATTN_INPUT_BIAS | ATTN_INPUT_KV_LENGTHS;
-    if (kind == 8) p->inputs = ATTN_INPUT_KV_LENGTHS | ATTN_INPUT_SINKS, p->kv_dtype = ATTN_I8;
+    trial_set_rules(p, kind);
     if (kind == 9) p->dtype = p->kv_dtype = ATTN_BF16, p->causal = ATTN_CAUSAL_TOP_LEFT;
     if (kind == 10) p->dtype = ATTN_F16, p->inputs = ATTN_INPUT_SINKS, p->past = -3;
     if (kind == 11)

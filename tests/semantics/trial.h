@@ -36,6 +36,9 @@ int trial_next_subject(void);
         return failed;                                                                             \
     }
 
+/** Rules that parts of the keys, or of the queries, see each in its own way: number 1 to 8 of them; others change nothing. */
+void trial_set_rules(attn_problem_t *problem, int kind);
+
 /** How the arrays of a trial look. */
 typedef struct look {
     layout_t layout;

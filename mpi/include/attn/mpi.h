@@ -1,28 +1,31 @@
 /*
- * attn/mpi.h: attention over the processes (ranks) of an MPI communicator, for sequences that no machine has memory for.
- * A library of its own (attn::mpi); libattn does not know MPI.
+ * attn/mpi.h: attention over the processes (ranks) of an MPI communicator, for sequences that no
+ * machine has memory for. A library of its own (attn::mpi); libattn does not know MPI.
  *
  *     attn_mpi_plan_t *plan;      // of the whole problem; the same call on every rank
- *     attn_mpi_plan_create(context, MPI_COMM_WORLD, "softmax", &problem, NULL, 0, NULL, &plan, &error);
+ *     attn_mpi_plan_create(context, MPI_COMM_WORLD, "softmax", &problem, NULL, 0, NULL, &plan,
+ *                          &error);
  *     attn_mpi_rows_t rows;       // which queries and keys are this rank's
  *     attn_mpi_query_rows(plan, rank, &rows);
  *     attn_mpi_run(plan, &io, &error);   // io: this rank's rows
  *
- * Each rank has rows of Q, K and V and gets the same rows of the result. Keys and values go round in a ring while the
- * ranks compute with those that they have, or, where queries are few, all ranks answer all queries with their own keys
- * and the answers are combined in a tree. Partial results are f32, with lse in f64. Linear attention sends states, in f32:
- * causal in a chain, head by head, by every rule; else their sum.
+ * Each rank has rows of Q, K and V and gets the same rows of the result. Keys and values go round
+ * in a ring while the ranks compute with those that they have, or, where queries are few, all ranks
+ * answer all queries with their own keys and the answers are combined in a tree. Partial results
+ * are f32, with lse in f64. Linear attention sends states, in f32: causal in a chain, head by head,
+ * by every rule; else their sum.
  *
- * The same bits come out of every run with as many ranks, the same tier and the same arrays. With another number of
- * ranks sums are in another order.
+ * The same bits come out of every run with as many ranks, the same tier and the same arrays. With
+ * another number of ranks sums are in another order.
  *
  * Collective calls. Every rank of the communicator makes them, in the same order. They compare what
- * the ranks bring, and end on every rank with the same status and the same line, which names the rank that failed
- * ("rank 2: ..."). A plan sends in a communicator of its own. What MPI itself cannot do, such as reach a rank
- * that is gone, goes to that communicator's error handler, inherited from yours: by default it ends the job.
+ * the ranks bring, and end on every rank with the same status and the same line, which names the
+ * rank that failed ("rank 2: ..."). A plan sends in a communicator of its own. What MPI itself
+ * cannot do, such as reach a rank that is gone, goes to that communicator's error handler,
+ * inherited from yours: by default it ends the job.
  *
- * Threads. All calls are from the thread that called MPI_Init, or with MPI_THREAD_MULTIPLE from one thread per plan. The
- * context's threads do not call MPI.
+ * Threads. All calls are from the thread that called MPI_Init, or with MPI_THREAD_MULTIPLE from one
+ * thread per plan. The context's threads do not call MPI.
  */
 #ifndef ATTN_MPI_H
 #define ATTN_MPI_H
@@ -63,7 +66,7 @@ typedef struct attn_mpi_options {
     int32_t reserved;
 } attn_mpi_options_t;
 
-/** Two ranges of rows of the whole sequence, one after the other in a rank's arrays; either may be empty. */
+/** Two ranges of rows of the whole sequence, side by side in a rank's arrays. One may be empty. */
 typedef struct attn_mpi_rows {
     int64_t first[2], count[2];
     int64_t total; /**< of both: rows of the rank's arrays */
@@ -81,15 +84,17 @@ typedef struct attn_mpi_times {
 } attn_mpi_times_t;
 
 /**
- * Make a plan for the whole problem: `queries` and `keys` are those of all ranks together. Compares problem, backend,
- * parameters and options of all ranks before anything else. The context, another one on each rank, stays yours and
- * outlives the plan. You destroy the plan. Memory of a plan: two blocks of keys and values, a partial result of the
- * rank's queries, and the workspace of one block. Collective.
+ * Make a plan for the whole problem: `queries` and `keys` are those of all ranks together. Compares
+ * problem, backend, parameters and options of all ranks before anything else. The context, another
+ * one on each rank, stays yours and outlives the plan. You destroy the plan. Memory of a plan: two
+ * blocks of keys and values, a partial result of the rank's queries, and the workspace of one
+ * block. Collective.
  *
  * Errors, beside those of attn_plan_create():
- * - ATTN_ERROR_ARGUMENT: ranks differ, in what the message says; MPI is not there; an option is none.
- * - ATTN_ERROR_UNSUPPORTED: a backend, an input or an output that is not split over ranks. Causal linear has as many
- *   queries as keys, and no lengths with bottom-right alignment.
+ * - ATTN_ERROR_ARGUMENT: ranks differ, in what the message says; MPI is not there; an option is
+ *   none.
+ * - ATTN_ERROR_UNSUPPORTED: a backend, an input or an output that is not split over ranks. Causal
+ *   linear has as many queries as keys, and no lengths with bottom-right alignment.
  */
 ATTN_API attn_status_t attn_mpi_plan_create(const attn_context_t *context, MPI_Comm comm,
                                             const char *backend, const attn_problem_t *problem,
@@ -100,7 +105,7 @@ ATTN_API attn_status_t attn_mpi_plan_create(const attn_context_t *context, MPI_C
 /** Destroy a plan; NULL is fine. Before MPI_Finalize. Collective. */
 ATTN_API void attn_mpi_plan_destroy(attn_mpi_plan_t *plan);
 
-/** Which queries (rows of query, out and lse) rank `rank` has. Returns 0 where there is no such rank. */
+/** Which queries (rows of query, out and lse) a rank has. Returns 0 where there is no such rank. */
 ATTN_API int32_t attn_mpi_query_rows(const attn_mpi_plan_t *plan, int32_t rank,
                                      attn_mpi_rows_t *rows);
 
@@ -114,17 +119,19 @@ ATTN_API int32_t attn_mpi_plan_options(const attn_mpi_plan_t *plan, attn_mpi_opt
 /**
  * Solve the problem. io has this rank's rows, q of queries and k of keys, in any strides:
  *
- *     query (B, H, q, d)   key (B, Hkv, k, d)   value (B, Hkv, k, dv)   key_scales, value_scales (B, Hkv, k, 1)
- *     out (B, H, q, dv)    lse (B, H, q, 1) or absent
- *     mask, bias (B|1, H|1, q|1, m): rows of its queries, columns of all keys; with ATTN_MPI_WAY_TREE
- *         (B|1, H|1, 1, m), on every rank
+ *     query (B, H, q, d), key (B, Hkv, k, d), value (B, Hkv, k, dv)
+ *     key_scales, value_scales (B, Hkv, k, 1), for keys and values in i8
+ *     out (B, H, q, dv), lse (B, H, q, 1) or absent
+ *     mask, bias (B|1, H|1, q|1, m): rows of its queries, columns of all keys;
+ *         with ATTN_MPI_WAY_TREE (B|1, H|1, 1, m), on every rank
  *     kv_lengths, sinks, slopes: whole, the same on every rank
- *     linear: decay and beta (B|1, Hkv|1, k|1, ...); state and state_z whole on every rank, of which the first rank's count;
+ *     linear: decay and beta (B|1, Hkv|1, k|1, ...)
+ *         state and state_z whole on every rank, of which the first rank's count
  *         state_out and state_z_out on every rank or on none
  *
- * A rank without queries brings neither query nor out, and one without keys neither key nor value. The workspace is the
- * plan's: io->workspace is ignored. Every array is checked first; when one is wrong on any rank nothing is written on any.
- * Collective.
+ * A rank without queries brings neither query nor out, and one without keys neither key nor value.
+ * The workspace is the plan's: io->workspace is ignored. Every array is checked first; when one is
+ * wrong on any rank nothing is written on any. Collective.
  *
  * Errors, beside those of attn_run():
  * - ATTN_ERROR_ARGUMENT: lengths, sinks, slopes or the states that are asked for differ.
@@ -137,9 +144,9 @@ ATTN_API attn_status_t attn_mpi_run(attn_mpi_plan_t *plan, const attn_io_t *io,
 ATTN_API int32_t attn_mpi_plan_times(const attn_mpi_plan_t *plan, attn_mpi_times_t *times);
 
 /**
- * Whether all ranks are well, for programs that read files between collective calls. Each brings its own status, and
- * *error where that is an error. Returns on every rank ATTN_OK, or the error of the lowest rank that has one; its line then
- * begins with that rank. Collective.
+ * Whether all ranks are well, for programs that read files between collective calls. Each brings
+ * its own status, and *error where that is an error. Returns on every rank ATTN_OK, or the error of
+ * the lowest rank that has one; its line then begins with that rank. Collective.
  */
 ATTN_API attn_status_t attn_mpi_agree(MPI_Comm comm, attn_status_t status, attn_error_t *error);
 
