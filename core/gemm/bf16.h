@@ -1,10 +1,9 @@
 /*
  * gemm/bf16.h: the register tile (tile.h) for products of bf16 numbers, summed in f32.
  *
- * A float is the sum of up to three bf16 numbers, its parts, the largest first: one has 8 bits of it, two 17, three all
- * 24. A product of two floats is the sum of the products of their parts, of which those count that are not smaller than
- * what the last parts leave out: 1, 3 or 6 of them. (Henry, Tang, Heinecke, "Leveraging the bfloat16 artificial
- * intelligence datatype for higher-precision computations", 2019.)
+ * A float is the sum of up to two bf16 numbers, its parts, the larger first: one has 8 bits of it, two have 17. A product
+ * of two floats is the sum of the products of their parts but for that of both smaller ones: 1 or 3 of them. (Henry, Tang,
+ * Heinecke, "Leveraging the bfloat16 artificial intelligence datatype for higher-precision computations", 2019.)
  *
  * A word of 32 bits holds two terms that follow each other, the first in the low bits. Left factors are rows of terms;
  * right ones are panels [words][PANEL]. Sums are bf16_sums_t: bf16_zero(), bf16_add(), bf16_end(), and then bf16_sum() of
@@ -17,7 +16,7 @@
 
 #include <string.h>
 
-enum { BF16_MOST_PARTS = 3 };
+enum { BF16_MOST_PARTS = 2 };
 
 /* The nearest bf16 number; a finite number stays finite. */
 ATTN_INLINE vf bf16_part_(vf x) {
