@@ -38,6 +38,7 @@ void cli_listen(cli_listener_t *listener);
 int cli_list(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_layout(int argc, char **argv);
+int cli_statistics(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_check(int argc, char **argv);

@@ -16,6 +16,7 @@ static const struct {
     {"list", cli_list, "list backends and their parameters"},
     {"run", cli_run, "compute attention on .npy files with one backend"},
     {"layout", cli_layout, "show which pairs of queries and keys a backend keeps"},
+    {"statistics", cli_statistics, "say how spread the weights are and which keys get most"},
     {"compare", cli_compare, "compare time and error of several backends on the same files"},
     {"bench", cli_bench, "measure speed over ranges of sizes, against the machine's peak"},
     {"check", cli_check, "test a backend, yours too, against the rules of all backends"},

@@ -113,6 +113,10 @@ attn_status_t attn_request_read(const attn_context_t *context, const char *backe
                                 const attn_problem_t *problem, const attn_param_t *params,
                                 uint32_t param_count, attn_request_t *request, attn_error_t *error);
 
+/* plan.c: whether there are such rows; `what` is for errors. */
+attn_status_t attn_rows_check(const attn_problem_t *problem, int64_t batch, int64_t head,
+                              int64_t first, int64_t count, const char *what, attn_error_t *error);
+
 /* plan.c: the backend reports to `own`, from where it goes to the caller's, `result`. */
 attn_status_t attn_report_begin(attn_io_t *io, attn_report_t *own, attn_report_t **result,
                                 attn_error_t *error);
@@ -128,6 +132,10 @@ typedef struct attn_scope {
     const char
         *call; /* "an append": arrays that it does not use are refused; NULL: they are ignored */
 } attn_scope_t;
+
+/* plan.c: what the arrays of a plan's runs are checked against, and the host that it computes by. */
+const attn_scope_t *attn_plan_scope(const attn_plan_t *plan);
+const attn_host_t *attn_plan_host(const attn_plan_t *plan);
 
 /* arrays.c: the members of attn_io_t as they are declared, and where they are in it. */
 typedef struct attn_declared {

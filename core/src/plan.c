@@ -146,6 +146,10 @@ const attn_problem_t *attn_plan_problem(const attn_plan_t *plan) {
     return plan ? &plan->problem : NULL;
 }
 
+const attn_host_t *attn_plan_host(const attn_plan_t *plan) { return &plan->context->host; }
+
+const attn_scope_t *attn_plan_scope(const attn_plan_t *plan) { return &plan->scope; }
+
 const attn_backend_t *attn_plan_backend(const attn_plan_t *plan) {
     return plan ? plan->scope.backend : NULL;
 }
@@ -255,6 +259,19 @@ static const uint64_t NO_VALUE_OR_RESULT = 1u << ATTN_ARRAY_VALUE | 1u << ATTN_A
                                            1u << ATTN_ARRAY_OUT | 1u << ATTN_ARRAY_LSE |
                                            1u << ATTN_ARRAY_SCORES;
 
+attn_status_t attn_rows_check(const attn_problem_t *problem, int64_t batch, int64_t head,
+                              int64_t first, int64_t count, const char *what, attn_error_t *error) {
+    if (batch >= 0 && batch < problem->batch && head >= 0 && head < problem->heads && first >= 0 &&
+        count >= 0 && first <= problem->queries - count)
+        return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_SHAPE,
+                     "%s: batch %lld, head %lld, queries %lld + %lld are not all inside "
+                     "(%lld, %lld, %lld)",
+                     what, (long long)batch, (long long)head, (long long)first, (long long)count,
+                     (long long)problem->batch, (long long)problem->heads,
+                     (long long)problem->queries);
+}
+
 attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int64_t batch,
                            int64_t head, int64_t first, int64_t count, float *rows,
                            int64_t row_stride, attn_error_t *error) {
@@ -270,14 +287,8 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int6
     attn_status_t status = take(plan, &io, given, NO_VALUE_OR_RESULT, error);
     io.report = NULL; /* a run's */
     if (status != ATTN_OK) return status;
-    if (batch < 0 || batch >= problem->batch || head < 0 || head >= problem->heads || first < 0 ||
-        count < 0 || first > problem->queries - count)
-        return attn_fail(error, ATTN_ERROR_SHAPE,
-                         "weights: batch %lld, head %lld, queries %lld + %lld are not all inside "
-                         "(%lld, %lld, %lld)",
-                         (long long)batch, (long long)head, (long long)first, (long long)count,
-                         (long long)problem->batch, (long long)problem->heads,
-                         (long long)problem->queries);
+    status = attn_rows_check(problem, batch, head, first, count, "weights", error);
+    if (status != ATTN_OK) return status;
     if (row_stride < problem->keys && count > 1)
         return attn_fail(error, ATTN_ERROR_SHAPE, "weights: row_stride %lld is below keys (%lld)",
                          (long long)row_stride, (long long)problem->keys);

@@ -8,6 +8,7 @@
 #include "attn/oracle.h"
 #include "attn/pairs.h"
 #include "attn/random.h"
+#include "attn/statistics.h"
 #include "attn/support.h"
 
 static const attn_backend_t *const backends[] = {NULL};
