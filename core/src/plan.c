@@ -341,7 +341,7 @@ static attn_status_t check_gradients_apart(const attn_plan_t *plan, const attn_i
                                            const attn_io_t *gradients, attn_error_t *error) {
     const attn_scope_t *scope = &plan->scope;
     const attn_array_info_t *info;
-    attn_status_t status = check_workspace_apart(plan, io, gradients, 0, error);
+    attn_status_t status = ATTN_OK;
     for (uint32_t number = 0; !status && (info = attn_array_of(scope, number)); number++) {
         attn_written_t written = {"gradient of ", info->name, attn_array_in(gradients, number),
                                   ATTN_NO_NUMBER};
@@ -353,24 +353,49 @@ static attn_status_t check_gradients_apart(const attn_plan_t *plan, const attn_i
     return status;
 }
 
-attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *given,
-                            const attn_io_t *given_gradients, attn_error_t *error) {
-    if (!plan) return attn_fail(error, ATTN_ERROR_ARGUMENT, "backward: the plan is null");
+/* A run's arrays and those of its gradients, but for the workspace. */
+static attn_status_t take_gradients(const attn_plan_t *plan, attn_io_t *io, const attn_io_t *given,
+                                    attn_io_t *gradients, const attn_io_t *given_gradients,
+                                    const attn_ext_backward_t **backward, attn_error_t *error) {
+    const attn_backend_t *backend = plan->scope.backend;
     if (!plan->problem.backward)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "backward: the plan's problem does not ask for it");
-    const attn_ext_backward_t *backward =
-        attn_extension(plan->scope.backend, ATTN_EXT_BACKWARD, sizeof *backward);
-    if (!backward || !backward->backward)
+    *backward = attn_extension(backend, ATTN_EXT_BACKWARD, sizeof **backward);
+    if (!*backward || !(*backward)->backward)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' has no gradients",
-                         plan->scope.backend->id);
-    attn_io_t io, gradients;
-    attn_status_t status = take(plan, &io, given, UNREAD_BY_GRADIENTS, error);
-    io.report = NULL;
-    if (status == ATTN_OK && !io.lse.data && plan->scope.backend->features & ATTN_FEATURE_LSE)
+                         backend->id);
+    attn_status_t status = attn_io_read(io, given, "io", error);
+    if (status == ATTN_OK) status = attn_io_check(&plan->scope, io, UNREAD_BY_GRADIENTS, error);
+    io->report = NULL;
+    if (status == ATTN_OK && !io->lse.data && backend->features & ATTN_FEATURE_LSE)
         status = attn_fail(error, ATTN_ERROR_ARGUMENT, "backward: lse of the run is missing");
-    if (status == ATTN_OK) status = attn_io_read(&gradients, given_gradients, "gradients", error);
-    if (status == ATTN_OK) status = check_gradients(&plan->scope, backward, &io, &gradients, error);
+    if (status == ATTN_OK) status = attn_io_read(gradients, given_gradients, "gradients", error);
+    if (status == ATTN_OK) status = check_gradients(&plan->scope, *backward, io, gradients, error);
+    return status;
+}
+
+attn_status_t attn_check_backward(const attn_plan_t *plan, const attn_io_t *given,
+                                  const attn_io_t *given_gradients, attn_error_t *error) {
+    if (!plan) return attn_fail(error, ATTN_ERROR_ARGUMENT, "backward: the plan is null");
+    const attn_ext_backward_t *backward = NULL;
+    attn_io_t io, gradients;
+    const attn_status_t status =
+        take_gradients(plan, &io, given, &gradients, given_gradients, &backward, error);
+    return status == ATTN_OK ? check_gradients_apart(plan, &io, &gradients, error) : status;
+}
+
+attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *given,
+                            const attn_io_t *given_gradients, attn_error_t *error) {
+    if (!plan) return attn_fail(error, ATTN_ERROR_ARGUMENT, "backward: the plan is null");
+    const attn_ext_backward_t *backward = NULL;
+    attn_io_t io, gradients;
+    attn_status_t status =
+        take_gradients(plan, &io, given, &gradients, given_gradients, &backward, error);
+    if (status == ATTN_OK) status = check_workspace(plan, &io, error);
+    if (status == ATTN_OK)
+        status = check_workspace_apart(plan, &io, &io, UNREAD_BY_GRADIENTS, error);
+    if (status == ATTN_OK) status = check_workspace_apart(plan, &io, &gradients, 0, error);
     if (status == ATTN_OK) status = check_gradients_apart(plan, &io, &gradients, error);
     if (status != ATTN_OK) return status;
     return attn_answer(backward->backward(plan->prepared, &io, &gradients, error), error);

@@ -331,6 +331,13 @@ NULLS(attn_check) {
     REFUSED(attn_check, plan, &io);
 }
 
+NULLS(attn_check_backward) {
+    const attn_io_t io = {.struct_size = sizeof io, .query = tensor, .key = tensor};
+    REFUSED(attn_check_backward, NULL, &io, &io);
+    REFUSED(attn_check_backward, plan, NULL, &io);
+    REFUSED(attn_check_backward, plan, &io, NULL);
+}
+
 NULLS(attn_weights) {
     attn_io_t io = {.struct_size = sizeof io, .query = tensor, .key = tensor};
     float row[1];
@@ -419,8 +426,8 @@ TEST_MAIN(cmocka_unit_test(set_up), TEST(attn_version), TEST(attn_status_name),
           TEST(attn_count_nonfinite), TEST(attn_alibi_slopes), TEST(attn_combine),
           TEST(attn_plan_create), TEST(attn_plan_destroy), TEST(attn_plan_workspace_size),
           TEST(attn_plan_kernel), TEST(attn_plan_problem), TEST(attn_plan_cost),
-          TEST(attn_plan_fact), TEST(attn_run), TEST(attn_check), TEST(attn_weights),
-          TEST(attn_stream_create), TEST(attn_stream_destroy), TEST(attn_stream_length),
-          TEST(attn_stream_memory), TEST(attn_stream_append), TEST(attn_stream_query),
-          TEST(attn_stream_truncate), TEST(attn_stream_fork), TEST(attn_stream_save),
-          TEST(attn_stream_restore), cmocka_unit_test(tear_down))
+          TEST(attn_plan_fact), TEST(attn_run), TEST(attn_check), TEST(attn_check_backward),
+          TEST(attn_weights), TEST(attn_stream_create), TEST(attn_stream_destroy),
+          TEST(attn_stream_length), TEST(attn_stream_memory), TEST(attn_stream_append),
+          TEST(attn_stream_query), TEST(attn_stream_truncate), TEST(attn_stream_fork),
+          TEST(attn_stream_save), TEST(attn_stream_restore), cmocka_unit_test(tear_down))

@@ -224,8 +224,13 @@ static void gradients(void **state) {
             if (i == 3 && scene.io.workspace_size == 0) continue;
             fixture_expect(attn_backward(scene.plan, &scene.io, &bad[i], &error), &error,
                            ATTN_ERROR_ARGUMENT, words[i]);
+            if (i != 3) /* it knows no workspace */
+                fixture_expect(attn_check_backward(scene.plan, &scene.io, &bad[i], &error), &error,
+                               ATTN_ERROR_ARGUMENT, words[i]);
             assert_memory_equal(scene.room, scene.copy, ROOM * sizeof(float));
         }
+        assert_int_equal(attn_check_backward(scene.plan, &scene.io, &wanted, &error), ATTN_OK);
+        assert_memory_equal(scene.room, scene.copy, ROOM * sizeof(float));
         scene_close(&scene);
     }
 }

@@ -470,6 +470,13 @@ ATTN_API attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *io
 ATTN_API attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *io,
                                      const attn_io_t *gradients, attn_error_t *error);
 
+/**
+ * Check these arrays as attn_backward() does, but for the workspace, and compute nothing. Errors as
+ * of attn_backward(). [any thread]
+ */
+ATTN_API attn_status_t attn_check_backward(const attn_plan_t *plan, const attn_io_t *io,
+                                           const attn_io_t *gradients, attn_error_t *error);
+
 /* ---- streams: tokens that arrive one by one -------------------------------------------------- */
 
 /**
