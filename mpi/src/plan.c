@@ -81,8 +81,13 @@ static attn_status_t check_request(const request_t *r, attn_error_t *error) {
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "mpi: backend '%.60s' is not split over ranks, softmax and linear are",
                          r->backend);
-    if (r->problem.backward)
-        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "mpi: gradients are not split over ranks");
+    if (r->problem.backward && has_states(r->backend))
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "mpi: gradients of linear are not split over ranks: attn_backward() has "
+                         "none by state_out, which the next rank's rows give");
+    if (r->problem.backward && r->options.way == ATTN_MPI_WAY_TREE)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "mpi: gradients go round in a ring, not in a tree: leave way at 0");
     if (r->problem.own_inputs && !has_states(r->backend))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "mpi: the backend's own inputs (0x%x) are not split over ranks",
@@ -154,7 +159,8 @@ static attn_status_t choose_way(attn_mpi_plan_t *plan, const attn_mpi_options_t 
                          "mpi: a tree is for few queries, not for %lld: leave way at 0",
                          (long long)p->queries);
     if (plan->way == ATTN_MPI_WAY_AUTO)
-        plan->way = plan->size > 1 && !has_rows && fits_tree(p) && tree_sends_less(p, plan->size)
+        plan->way = plan->size > 1 && !has_rows && !p->backward && fits_tree(p) &&
+                            tree_sends_less(p, plan->size)
                         ? ATTN_MPI_WAY_TREE
                         : ATTN_MPI_WAY_RING;
     plan->layout = options->layout;
@@ -218,10 +224,10 @@ static void lay_out(attn_mpi_plan_t *plan, attn_arena_t *arena) {
         plan->blocks[i] = attn_arena_take(arena, 1, block);
     plan->part_out = attn_arena_take(arena, part_heads * most_rows(plan), out_size);
     plan->part_lse = attn_arena_take(arena, part_heads * most_rows(plan), sizeof(float));
-    plan->row = attn_arena_take(arena, heads, out_size);
+    plan->row = attn_arena_take(arena, heads, out_size + sizeof(float));
     plan->lengths = attn_arena_take(arena, p->batch, sizeof(int64_t));
-    plan->requests = attn_arena_take(arena, attn_mpi_request_count(plan), sizeof(MPI_Request));
-    plan->statuses = attn_arena_take(arena, attn_mpi_request_count(plan), sizeof(MPI_Status));
+    attn_mpi_transfer_lay_out(&plan->moving, plan->comm, 2, block, arena);
+    if (p->backward) attn_mpi_back_lay_out(plan, most_rows(plan), arena);
 }
 
 static attn_status_t take_memory(attn_mpi_plan_t *plan, attn_error_t *error) {

@@ -6,6 +6,7 @@
 #define ATTN_MPI_PLAN_H
 
 #include "shard.h"
+#include "transfer.h"
 
 #include "attn/combine.h"
 #include "attn/support.h"
@@ -16,6 +17,18 @@ typedef struct kv_layout {
     uint64_t key, value, key_scales, value_scales; /* offsets in bytes */
     uint64_t size;
 } kv_layout_t;
+
+/* What gradients take beside that: NULL where the problem does not ask for them, or arrays are read in place. */
+typedef struct back {
+    char *sums[2],
+        *came; /* gradients of a block's keys and values in f32: two in turn, and what other ranks send */
+    transfer_t coming, going;
+    float *out, *out_gradient; /* (B, H, rows, dv) in f32 */
+    float *query_sums;         /* (B, H, rows, d) */
+    float *key, *value;        /* of a piece, in f32 */
+    float *part_query, *part_key, *part_value, *part_bias, *part_slopes; /* of a piece */
+    double *heads; /* [size][2 H]: of sinks and slopes */
+} back_t;
 
 struct attn_mpi_plan {
     const attn_context_t *context;
@@ -40,15 +53,13 @@ struct attn_mpi_plan {
     float *part_lse;
     int64_t *lengths; /* of a block */
     float *row;       /* of the result, where checks want one that a rank without queries has not */
-    MPI_Request *requests;
-    MPI_Status
-        *statuses;     /* gcc 12 takes MPI_STATUSES_IGNORE of MPICH, 1, for an array without room */
-    int request_count; /* in flight */
+    transfer_t moving; /* keys and values */
     char *workspace;
     uint64_t workspace_size;
 
     struct attn_mpi_states *states; /* of linear attention; NULL: softmax */
 
+    back_t back;
     int first_hop, hops; /* of the ring: whose keys come by is rank - first_hop - i */
     int has_run;
     attn_mpi_times_t times;
@@ -62,6 +73,11 @@ typedef struct mpi_run {
     attn_tensor_t query;     /* f32, their rows */
     attn_status_t status;
     attn_error_t error;
+    /* of gradients */
+    const attn_io_t *gradients;
+    attn_tensor_t out, out_gradient; /* f32, rows of the queries */
+    float *sums; /* of the block that is computed with; at last of the rank's own keys */
+    int travels; /* whether some rank asks for gradients of keys or values */
 } mpi_run_t;
 
 /* Keys and values of a rank, wherever they are. */
@@ -78,6 +94,9 @@ void attn_mpi_copy(const attn_tensor_t *to, const attn_tensor_t *from);
 
 /** The same of f32, f16 or bf16, as f32. */
 void attn_mpi_widen(const attn_tensor_t *to, const attn_tensor_t *from);
+
+/** The same of f32, rounded to the type of `to`, which may have any strides. */
+void attn_mpi_narrow(const attn_tensor_t *to, const attn_tensor_t *from);
 
 /** Results so far, as tensors of all rows. */
 attn_part_t attn_mpi_sum(const attn_mpi_plan_t *plan, float *out, double *lse);
@@ -104,15 +123,42 @@ attn_status_t attn_mpi_measure(attn_mpi_plan_t *plan, uint64_t *size, attn_error
 /** Keep the first error of a run. */
 void attn_mpi_note(mpi_run_t *run, attn_status_t status, const attn_error_t *error);
 
+/** Read and check what a rank brings to a run (check.c), and, behind that, to its gradients. */
+attn_status_t attn_mpi_check(const attn_mpi_plan_t *plan, const attn_io_t *given, attn_io_t *io,
+                             attn_error_t *error);
+attn_status_t attn_mpi_check_backward(const attn_mpi_plan_t *plan, const attn_io_t *io,
+                                      const attn_io_t *given, attn_io_t *gradients,
+                                      attn_error_t *error);
+
 kv_layout_t attn_mpi_kv_layout(const attn_problem_t *whole, int64_t rows);
+
+/* backward.c */
+
+/** Bytes of the gradients of so many rows of keys and values, in f32: those of keys, (B, Hkv, rows, d), first. */
+uint64_t attn_mpi_gradient_bytes(const attn_mpi_plan_t *plan, int64_t rows);
+
+/** Place what gradients take. */
+void attn_mpi_back_lay_out(attn_mpi_plan_t *plan, int64_t most_rows, attn_arena_t *arena);
+
+/** The gradients of a block's keys and values that come of this rank's queries, to `sums`; and their own. */
+void attn_mpi_go_back(mpi_run_t *run, const kv_block_t *block, char *sums);
+
+/** All gradients of a run that is checked; errors stay in the run. Collective. Then, without errors, write them. */
+void attn_mpi_backward_run(mpi_run_t *run);
+void attn_mpi_backward_finish(mpi_run_t *run);
+
+/** sums[i] += others[i]. */
+void attn_mpi_add(float *sums, const float *others, uint64_t count);
 
 /* ring.c, tree.c */
 void attn_mpi_plan_hops(attn_mpi_plan_t *plan);
 int attn_mpi_sends(
     const attn_mpi_plan_t *plan); /* whether the ring has more than each rank's own block */
-int attn_mpi_request_count(const attn_mpi_plan_t *plan);
 void attn_mpi_ring(mpi_run_t *run);
 void attn_mpi_tree(mpi_run_t *run);
+
+/** Gradients: returns those of this rank's keys and values, in f32; NULL where no rank asks for them or no key is seen. */
+const char *attn_mpi_ring_back(mpi_run_t *run);
 
 /** So that what is in flight goes on while this rank computes. */
 void attn_mpi_poll(attn_mpi_plan_t *plan);

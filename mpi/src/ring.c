@@ -84,88 +84,148 @@ static void pack(const mpi_run_t *run, char *buffer) {
     attn_mpi_copy(&kv.value_scales, &run->io->value_scales);
 }
 
-/* ---- messages -------------------------------------------------------------------------------------- */
-
-/* A count of MPI is an int, and a message that waits for its receiver goes on only while somebody looks. */
-#define MESSAGE ((uint64_t)1 << 26)
-
-int attn_mpi_request_count(const attn_mpi_plan_t *plan) {
-    const uint64_t most = attn_mpi_kv_layout(&plan->whole, plan->whole.keys / plan->size + 2).size;
-    return 2 * (int)(most / MESSAGE + 1);
-}
-
-static uint64_t bytes_of(const attn_mpi_plan_t *plan, int rank) {
-    const attn_mpi_rows_t rows = attn_mpi_shard(plan->layout, plan->whole.keys, rank, plan->size);
-    return attn_mpi_kv_layout(&plan->whole, rows.total).size;
-}
-
-/* Blocks in and out begin to move: the one of rank `out` to rank `to`, that of rank `in` from `from`. */
-static void begin_exchange(attn_mpi_plan_t *plan, char *sent, int out, int to, char *got, int in,
-                           int from) {
-    const uint64_t in_size = bytes_of(plan, in), out_size = bytes_of(plan, out);
-    plan->request_count = 0;
-    for (uint64_t at = 0; at < in_size; at += MESSAGE)
-        MPI_Irecv(got + at, (int)(in_size - at < MESSAGE ? in_size - at : MESSAGE), MPI_BYTE, from,
-                  0, plan->comm, &plan->requests[plan->request_count++]);
-    for (uint64_t at = 0; at < out_size; at += MESSAGE)
-        MPI_Isend(sent + at, (int)(out_size - at < MESSAGE ? out_size - at : MESSAGE), MPI_BYTE, to,
-                  0, plan->comm, &plan->requests[plan->request_count++]);
-    plan->times.bytes_sent += (double)out_size;
-}
-
-static void end_exchange(attn_mpi_plan_t *plan) {
-    const double start = MPI_Wtime();
-    MPI_Waitall(plan->request_count, plan->requests, plan->statuses);
-    plan->request_count = 0;
-    plan->times.waiting += MPI_Wtime() - start;
-}
-
-void attn_mpi_poll(attn_mpi_plan_t *plan) {
-    int done;
-    if (plan->request_count)
-        MPI_Testall(plan->request_count, plan->requests, &done, plan->statuses);
-}
-
 /* ---- the ring ------------------------------------------------------------------------------------------ */
+
+enum { KEYS = 0, GRADIENTS = 3, HOME = 4 }; /* tags; those of tree.c and states.c lie between */
 
 static int around(const attn_mpi_plan_t *plan, int rank) {
     return (rank % plan->size + plan->size) % plan->size;
 }
 
-/* Its own keys a rank has where its caller has them. */
-static void attend_from(mpi_run_t *run, char *buffer, int source) {
-    if (source == run->plan->rank) {
-        const kv_block_t own = attn_mpi_own_block(run);
-        attn_mpi_attend(run, &own);
-    } else {
-        const kv_block_t block = block_in(run->plan, buffer, source);
-        attn_mpi_attend(run, &block);
-    }
+static int64_t rows_of(const attn_mpi_plan_t *plan, int rank) {
+    return attn_mpi_shard(plan->layout, plan->whole.keys, rank, plan->size).total;
+}
+
+static uint64_t bytes_of(const attn_mpi_plan_t *plan, int rank) {
+    return attn_mpi_kv_layout(&plan->whole, rows_of(plan, rank)).size;
+}
+
+void attn_mpi_poll(attn_mpi_plan_t *plan) {
+    attn_mpi_progress(&plan->moving);
+    attn_mpi_progress(&plan->back.coming);
+    attn_mpi_progress(&plan->back.going);
+}
+
+static void wait_for(attn_mpi_plan_t *plan, transfer_t *transfer) {
+    plan->times.waiting += attn_mpi_complete(transfer);
+}
+
+static void send(attn_mpi_plan_t *plan, transfer_t *transfer, const char *from, uint64_t size,
+                 int to, int tag) {
+    attn_mpi_begin_send(transfer, from, size, to, tag);
+    plan->times.bytes_sent += (double)size;
 }
 
 int attn_mpi_sends(const attn_mpi_plan_t *plan) { return plan->hops > 1 || plan->first_hop; }
 
+/* Where a rank is in the ring: whose keys it has, where, and room for the next. */
+typedef struct place {
+    int source;
+    char *now, *next;
+} place_t;
+
+static void turn(place_t *at, int source) {
+    char *const held = at->now;
+    at->now = at->next, at->next = held;
+    at->source = source;
+}
+
+/* Its first block: its own, or, where the ring begins further on, another's. */
+static place_t begin(mpi_run_t *run) {
+    attn_mpi_plan_t *plan = run->plan;
+    place_t at = {.source = plan->rank, .now = plan->blocks[0], .next = plan->blocks[1]};
+    const int source = around(plan, plan->rank - plan->first_hop);
+    if (attn_mpi_sends(plan)) pack(run, at.now);
+    if (source == plan->rank) return at;
+    attn_mpi_begin_receive(&plan->moving, at.next, bytes_of(plan, source), source, KEYS);
+    send(plan, &plan->moving, at.now, bytes_of(plan, plan->rank),
+         around(plan, plan->rank + plan->first_hop), KEYS);
+    wait_for(plan, &plan->moving);
+    turn(&at, source);
+    return at;
+}
+
+/* The block that it has goes on to the right, the next one comes from the left. */
+static void begin_hop(attn_mpi_plan_t *plan, const place_t *at) {
+    const int behind = around(plan, at->source - 1);
+    attn_mpi_begin_receive(&plan->moving, at->next, bytes_of(plan, behind),
+                           around(plan, plan->rank - 1), KEYS);
+    send(plan, &plan->moving, at->now, bytes_of(plan, at->source), around(plan, plan->rank + 1),
+         KEYS);
+}
+
+static void end_hop(attn_mpi_plan_t *plan, place_t *at) {
+    wait_for(plan, &plan->moving);
+    turn(at, around(plan, at->source - 1));
+}
+
+/* Its own keys a rank has where its caller has them. */
+static kv_block_t block_at(const mpi_run_t *run, const place_t *at) {
+    return at->source == run->plan->rank ? attn_mpi_own_block(run)
+                                         : block_in(run->plan, at->now, at->source);
+}
+
 void attn_mpi_ring(mpi_run_t *run) {
     attn_mpi_plan_t *plan = run->plan;
-    const int rank = plan->rank, right = around(plan, rank + 1), left = around(plan, rank - 1);
-    char *now = plan->blocks[0], *next = plan->blocks[1];
-    int source = around(plan, rank - plan->first_hop);
     if (!plan->hops) return;
-    if (attn_mpi_sends(plan)) pack(run, now);
-    if (source != rank) {
-        begin_exchange(plan, now, rank, around(plan, rank + plan->first_hop), next, source, source);
-        end_exchange(plan);
-        char *const held = now;
-        now = next, next = held;
-    }
+    place_t at = begin(run);
     for (int hop = 0; hop < plan->hops; hop++) {
-        const int behind = around(plan, source - 1), is_last = hop + 1 == plan->hops;
-        if (!is_last) begin_exchange(plan, now, source, right, next, behind, left);
-        attend_from(run, now, source);
-        if (is_last) break;
-        end_exchange(plan);
-        char *const held = now;
-        now = next, next = held;
-        source = behind;
+        const int is_last = hop + 1 == plan->hops;
+        if (!is_last) begin_hop(plan, &at);
+        const kv_block_t block = block_at(run, &at);
+        attn_mpi_attend(run, &block);
+        if (!is_last) end_hop(plan, &at);
+    }
+}
+
+/* ---- the ring backwards ---------------------------------------------------------------------------------- */
+
+/* What the ranks before have added to the gradients of this block joins what this rank adds. */
+static void join(attn_mpi_plan_t *plan, const place_t *at, char *sums) {
+    wait_for(plan, &plan->back.coming);
+    attn_mpi_add((float *)(void *)sums, (const float *)(const void *)plan->back.came,
+                 attn_mpi_gradient_bytes(plan, rows_of(plan, at->source)) / sizeof(float));
+}
+
+/* From who has them last to whose keys they are of; NULL: from nobody, as no key is seen. */
+static char *bring_home(attn_mpi_plan_t *plan, const place_t *at, char *sums) {
+    const int holder = around(plan, plan->rank + plan->first_hop + plan->hops - 1);
+    if (holder == plan->rank) return sums;
+    attn_mpi_begin_receive(&plan->back.coming, plan->back.came,
+                           attn_mpi_gradient_bytes(plan, plan->key_rows.total), holder, HOME);
+    send(plan, &plan->back.going, sums, attn_mpi_gradient_bytes(plan, rows_of(plan, at->source)),
+         at->source, HOME);
+    wait_for(plan, &plan->back.coming);
+    wait_for(plan, &plan->back.going);
+    return plan->back.came;
+}
+
+/*
+ * As forward; the gradients of a block's keys and values follow it by a hop. Of `sums` one buffer is added to while the
+ * other is on its way.
+ */
+const char *attn_mpi_ring_back(mpi_run_t *run) {
+    attn_mpi_plan_t *plan = run->plan;
+    back_t *back = &plan->back;
+    if (!plan->hops) return NULL;
+    place_t at = begin(run);
+    for (int hop = 0;; hop++) {
+        const int is_last = hop + 1 == plan->hops;
+        char *const sums = back->sums[hop % 2];
+        if (!is_last) begin_hop(plan, &at);
+        kv_block_t block = block_at(run, &at);
+        attn_mpi_go_back(run, &block, sums);
+        if (run->travels && hop) join(plan, &at, sums);
+        wait_for(plan, &back->going);
+        if (is_last) return run->travels ? bring_home(plan, &at, sums) : NULL;
+        if (run->travels) {
+            const int behind = around(plan, at.source - 1);
+            send(plan, &back->going, sums, attn_mpi_gradient_bytes(plan, rows_of(plan, at.source)),
+                 around(plan, plan->rank + 1), GRADIENTS);
+            attn_mpi_begin_receive(&back->coming, back->came,
+                                   attn_mpi_gradient_bytes(plan, rows_of(plan, behind)),
+                                   around(plan, plan->rank - 1), GRADIENTS);
+        }
+        end_hop(plan, &at);
     }
 }

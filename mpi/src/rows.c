@@ -38,6 +38,17 @@ void attn_mpi_copy(const attn_tensor_t *to, const attn_tensor_t *from) { copy_ro
 
 void attn_mpi_widen(const attn_tensor_t *to, const attn_tensor_t *from) { copy_rows(to, from, 1); }
 
+void attn_mpi_narrow(const attn_tensor_t *to, const attn_tensor_t *from) {
+    const int64_t *shape = from->shape, columns = shape[3];
+    const int64_t each = to->stride[3] == 1 ? columns : 1;
+    for (int64_t at[4] = {0}; at[0] < shape[0]; at[0]++)
+        for (at[1] = 0; at[1] < shape[1]; at[1]++)
+            for (at[2] = 0; at[2] < shape[2]; at[2]++)
+                for (at[3] = 0; at[3] < columns; at[3] += each)
+                    attn_from_f32(element_of(to, at), to->dtype,
+                                  (const float *)(const void *)element_of(from, at), each, NULL);
+}
+
 attn_tensor_t attn_mpi_slice(attn_tensor_t tensor, int axis, int64_t first, int64_t count) {
     if (!tensor.data) return tensor;
     tensor.data =

@@ -42,6 +42,10 @@ static void unknown_layout(call_t *c) { c->options.layout = 3; }
 static void unknown_way(call_t *c) { c->options.way = -1; }
 static void sparse(call_t *c) { c->backend = "sparse"; }
 static void gradients(call_t *c) { c->problem.backward = 1; }
+static void gradients_in_a_tree(call_t *c) {
+    c->problem.backward = 1, c->options.way = ATTN_MPI_WAY_TREE;
+}
+static void gradients_of_linear(call_t *c) { c->problem.backward = 1, c->backend = "linear"; }
 static void unknown_parameter(call_t *c) {
     c->params[c->param_count++] = (attn_param_t){"blok", "3"};
 }
@@ -70,7 +74,9 @@ static const struct {
     {unknown_layout, 1, ATTN_ERROR_ARGUMENT, "rank |layout is 3"},
     {unknown_way, 0, ATTN_ERROR_ARGUMENT, "rank 0|way is -1"},
     {sparse, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|sparse|not split"},
-    {gradients, 1, ATTN_ERROR_UNSUPPORTED, "rank |gradients"},
+    {gradients, 1, ATTN_ERROR_ARGUMENT, "ranks differ in backward: 0 to 1"},
+    {gradients_in_a_tree, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|gradients|tree"},
+    {gradients_of_linear, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|gradients of linear|state_out"},
     {unknown_parameter, 0, ATTN_ERROR_NOT_FOUND, "rank 0|blok"},
     {nameless_parameter, 1, ATTN_ERROR_ARGUMENT, "rank |parameter 0"},
     {no_backend, 1, ATTN_ERROR_ARGUMENT, "rank |null"},
@@ -176,6 +182,88 @@ static void runs_that_differ(void **state) {
     attn_context_destroy(context);
 }
 
+/* ---- gradients --------------------------------------------------------------------------------- */
+
+typedef struct back {
+    shard_t shard;
+    attn_io_t gradients;
+} back_t;
+
+static void no_lse(back_t *b) { b->shard.io.lse.data = NULL; }
+static void no_loss(back_t *b) { b->gradients.out.data = NULL; }
+static void fewer_keys(back_t *b) { b->gradients.key.shape[2]--; }
+static void half_value(back_t *b) { b->gradients.value.dtype = ATTN_F16; }
+static void in_query(back_t *b) { b->gradients.query = b->shard.io.query; }
+static void of_lse(back_t *b) { b->gradients.lse = b->shard.io.lse; }
+static void fewer_sinks(back_t *b) { b->gradients.sinks.data = NULL; }
+static void old_gradients(back_t *b) { b->gradients.struct_size = 8; }
+static void wrong_arrays(back_t *b) { b->shard.io.key.data = NULL; }
+
+static const struct {
+    void (*spoil)(back_t *back);
+    attn_status_t status;
+    const char *words;
+} BACKS[] = {
+    {no_lse, ATTN_ERROR_ARGUMENT, "rank |lse of the run is missing"},
+    {no_loss, ATTN_ERROR_ARGUMENT, "rank |gradient of out"},
+    {fewer_keys, ATTN_ERROR_SHAPE, "rank |gradient of key"},
+    {half_value, ATTN_ERROR_DTYPE, "rank |gradient of value"},
+    {in_query, ATTN_ERROR_ARGUMENT, "rank |gradient of query|shares memory"},
+    {of_lse, ATTN_ERROR_UNSUPPORTED, "rank |no gradient of lse"},
+    {fewer_sinks, ATTN_ERROR_ARGUMENT, "ranks differ in which gradients"},
+    {old_gradients, ATTN_ERROR_ARGUMENT, "rank |gradients: struct_size is 8"},
+    {wrong_arrays, ATTN_ERROR_ARGUMENT, "rank |key: no data"},
+};
+
+/** One rank's gradients are wrong: no rank writes, and the next call is well. */
+static void gradients_that_differ(void **state) {
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 40, 50, 4, 4);
+    const look_t look = {.lse = 1};
+    attn_error_t error = {0};
+    (void)state;
+    problem.inputs = ATTN_INPUT_SINKS;
+    trial_t trial = shard_trial(&problem, &look);
+    attn_mpi_plan_t *forward = ranks_plan(context, &problem, 0, ATTN_MPI_WAY_RING);
+    problem.backward = 1;
+    attn_mpi_plan_t *plan = ranks_plan(context, &problem, 0, 0);
+    back_t right = {.shard = shard_create(&trial, plan)};
+    typed_t arrays[4];
+    const typed_t *const like[4] = {&right.shard.query, &right.shard.key, &right.shard.value,
+                                    &trial.sinks};
+    for (int i = 0; i < 4; i++)
+        arrays[i] = typed_create(ATTN_F32, LAYOUT_BHND, like[i]->tensor.shape);
+    shard_run(&right.shard);
+    attn_io_init(&right.gradients);
+    right.gradients.out = right.shard.io.out; /* both are read */
+    right.gradients.query = arrays[0].tensor, right.gradients.key = arrays[1].tensor;
+    right.gradients.value = arrays[2].tensor, right.gradients.sinks = arrays[3].tensor;
+    for (size_t i = 0; i < TEST_COUNT(BACKS); i++) {
+        back_t back = right;
+        if (ranks_size() == 1 && strstr(BACKS[i].words, "differ")) continue;
+        test_label("gradients %zu", i);
+        if (is_odd()) BACKS[i].spoil(&back);
+        fixture_expect(attn_mpi_backward(plan, &back.shard.io, &back.gradients, &error), &error,
+                       BACKS[i].status, BACKS[i].words);
+        check_line(&error);
+        for (int a = 0; a < 4; a++) typed_check_untouched(&arrays[a], "a gradient");
+    }
+    fixture_expect(attn_mpi_backward(forward, &right.shard.io, &right.gradients, &error), &error,
+                   ATTN_ERROR_ARGUMENT, "rank 0|does not ask for gradients");
+    fixture_expect(attn_mpi_backward(NULL, &right.shard.io, &right.gradients, &error), &error,
+                   ATTN_ERROR_ARGUMENT, "plan|null");
+    assert_int_equal(attn_mpi_backward(plan, &right.shard.io, &right.gradients, &error), ATTN_OK);
+    for (int i = 0; i < 4; i++) {
+        typed_check(&arrays[i], "a gradient");
+        typed_destroy(&arrays[i]);
+    }
+    shard_destroy(&right.shard);
+    attn_mpi_plan_destroy(forward);
+    attn_mpi_plan_destroy(plan);
+    trial_destroy(&trial);
+    attn_context_destroy(context);
+}
+
 /** A program's own errors. */
 static void programs_agree(void **state) {
     attn_error_t error = {0};
@@ -210,4 +298,5 @@ static void nulls(void **state) {
 }
 
 RANKS_MAIN(cmocka_unit_test(plans_that_differ), cmocka_unit_test(runs_that_differ),
-           cmocka_unit_test(programs_agree), cmocka_unit_test(nulls))
+           cmocka_unit_test(gradients_that_differ), cmocka_unit_test(programs_agree),
+           cmocka_unit_test(nulls))

@@ -4,10 +4,11 @@
 #include "support/compare.h"
 #include "support/fixture.h"
 
+#include <stdlib.h>
+
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-/* Rows of an array of the whole, those of two ranges; an array without rows is absent. */
-static typed_t take_rows(const typed_t *whole, layout_t layout, const attn_mpi_rows_t *rows) {
+typed_t shard_rows(const typed_t *whole, layout_t layout, const attn_mpi_rows_t *rows) {
     const attn_tensor_t *from = &whole->tensor;
     typed_t taken = {0};
     if (!from->data || !rows->total) return taken;
@@ -25,15 +26,41 @@ static typed_t take_rows(const typed_t *whole, layout_t layout, const attn_mpi_r
     return taken;
 }
 
-/* A mask or a bias with one row for all stays whole. */
-static typed_t take_pairs(const typed_t *whole, layout_t layout, const attn_mpi_rows_t *rows) {
+typed_t shard_pairs(const typed_t *whole, layout_t layout, const attn_mpi_rows_t *rows) {
     static const attn_mpi_rows_t one = {.count = {1}, .total = 1};
-    return take_rows(whole, layout, whole->tensor.shape[2] == 1 ? &one : rows);
+    return shard_rows(whole, layout, whole->tensor.shape[2] == 1 ? &one : rows);
+}
+
+static int64_t row_of(const attn_mpi_rows_t *rows, int64_t i) {
+    return i < rows->count[0] ? rows->first[0] + i : rows->first[1] + i - rows->count[0];
+}
+
+/* A sum of numbers that all ranks but one leave at 0 is that number. */
+void shard_gather(typed_t *whole, const typed_t *rows, const attn_mpi_rows_t *own) {
+    const int64_t *shape = whole->tensor.shape;
+    const int64_t count = shape[0] * shape[1] * shape[2] * shape[3];
+    double *numbers = calloc((size_t)count, sizeof *numbers);
+    if (!numbers) test_fail("the test itself has no memory");
+    for (int64_t b = 0; rows->tensor.data && b < shape[0]; b++)
+        for (int64_t h = 0; h < shape[1]; h++)
+            for (int64_t i = 0; i < own->total; i++)
+                for (int64_t c = 0; c < shape[3]; c++)
+                    numbers[((b * shape[1] + h) * shape[2] + row_of(own, i)) * shape[3] + c] =
+                        typed_get(&rows->tensor, b, h, i, c);
+    MPI_Allreduce(MPI_IN_PLACE, numbers, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int64_t at = 0; at < count; at++)
+        typed_set(whole, at / shape[3] / shape[2] / shape[1], at / shape[3] / shape[2] % shape[1],
+                  at / shape[3] % shape[2], at % shape[3], numbers[at]);
+    free(numbers);
+}
+
+void shard_begin(void) {
+    static int has_subject;
+    if (!has_subject++) trial_next_subject(); /* softmax */
 }
 
 trial_t shard_trial(const attn_problem_t *problem, const look_t *look) {
-    static int has_subject;
-    if (!has_subject++) trial_next_subject(); /* softmax */
+    shard_begin();
     return trial_create(problem, look);
 }
 
@@ -43,13 +70,13 @@ shard_t shard_create(trial_t *trial, attn_mpi_plan_t *plan) {
     shard_t s = {.trial = trial, .plan = plan};
     attn_mpi_query_rows(plan, ranks_rank(), &s.queries);
     attn_mpi_key_rows(plan, ranks_rank(), &s.keys);
-    s.query = take_rows(&trial->query, layout, &s.queries);
-    s.key = take_rows(&trial->key, layout, &s.keys);
-    s.value = take_rows(&trial->value, layout, &s.keys);
-    s.key_scales = take_rows(&trial->key_scales, layout, &s.keys);
-    s.value_scales = take_rows(&trial->value_scales, layout, &s.keys);
-    s.mask = take_pairs(&trial->mask, layout, &s.queries);
-    s.bias = take_pairs(&trial->bias, layout, &s.queries);
+    s.query = shard_rows(&trial->query, layout, &s.queries);
+    s.key = shard_rows(&trial->key, layout, &s.keys);
+    s.value = shard_rows(&trial->value, layout, &s.keys);
+    s.key_scales = shard_rows(&trial->key_scales, layout, &s.keys);
+    s.value_scales = shard_rows(&trial->value_scales, layout, &s.keys);
+    s.mask = shard_pairs(&trial->mask, layout, &s.queries);
+    s.bias = shard_pairs(&trial->bias, layout, &s.queries);
     if (s.queries.total) {
         s.out = typed_create(p->dtype, layout,
                              (int64_t[]){p->batch, p->heads, s.queries.total, p->value_dim});

@@ -16,6 +16,9 @@ typedef struct shard {
     attn_io_t io;
 } shard_t;
 
+/** Makes softmax the subject of trials. */
+void shard_begin(void);
+
 /** trial_create() of softmax. */
 trial_t shard_trial(const attn_problem_t *problem, const look_t *look);
 
@@ -28,6 +31,15 @@ void shard_run(shard_t *shard);
 
 /** Fail unless this rank's rows are exact attention's. */
 void shard_compare(const shard_t *shard);
+
+/** Rows of an array of the whole, those of two ranges; an array without rows is absent. */
+typed_t shard_rows(const typed_t *whole, layout_t layout, const attn_mpi_rows_t *rows);
+
+/** The same of a mask or a bias, which stays whole where one row is for all. */
+typed_t shard_pairs(const typed_t *whole, layout_t layout, const attn_mpi_rows_t *rows);
+
+/** Every rank's rows at their places in the whole, on every rank. Collective. */
+void shard_gather(typed_t *whole, const typed_t *rows, const attn_mpi_rows_t *own);
 
 /** A plan that must succeed. Collective. */
 attn_mpi_plan_t *ranks_plan(const attn_context_t *context, const attn_problem_t *problem,

@@ -113,6 +113,22 @@ int trial_has_gradients(const attn_context_t *context, const attn_problem_t *pro
 void trial_check_gradients(const attn_context_t *context, const attn_problem_t *problem,
                            const look_t *look);
 
+/** The same of somebody else's run and gradients: an array of each, absent where the problem has none. That of out is read.
+ *  `steps` are those of combined_compare_row(). */
+enum {
+    TRIAL_OUT,
+    TRIAL_QUERY,
+    TRIAL_KEY,
+    TRIAL_VALUE,
+    TRIAL_BIAS,
+    TRIAL_SINKS,
+    TRIAL_SLOPES,
+    TRIAL_GRADIENTS
+};
+typedef void trial_back_t(void *data, trial_t *trial, typed_t *const gradients[TRIAL_GRADIENTS]);
+void trial_check_gradients_by(const attn_problem_t *problem, const look_t *look, double steps,
+                              trial_back_t *solve, void *data);
+
 /** The same of sparse where a run's arrays decide what a query sees: as under the mask of its weights. */
 void trial_check_chosen(const attn_context_t *context, const attn_problem_t *problem,
                         const look_t *look, const char *settings);

@@ -16,6 +16,7 @@
 
 #include "attn/attn.h"
 #include "attn/oracle.h"
+#include "support/combined.h"
 #include "support/compare.h"
 #include "support/fixture.h"
 
@@ -43,6 +44,8 @@ typedef struct way_back {
     typed_t out; /* dL/dout */
     side_t query, key, value, bias, sinks, slopes;
     attn_io_t io; /* the gradients */
+    double
+        steps; /* of combining, where results are of parts of the keys (support/combined.h); 0: of all at once */
     exact_t exact;
     double *weights, *logits, *products, *scratch; /* the oracle's */
 } way_back_t;
@@ -152,21 +155,30 @@ typedef struct row {
 
 static factor_t dot_of(const way_back_t *way, const row_t *row) {
     const attn_problem_t *p = &way->trial.problem;
+    const int64_t at[4] = {row->b, row->h, row->i, 0};
     factor_t dot = {0, 0};
     for (int64_t c = 0; c < p->value_dim; c++) {
         const double gradient = typed_get(&way->out.tensor, row->b, row->h, row->i, c);
         const double term = gradient * way->exact.out[c];
         dot.value += term;
-        dot.error += fabs(gradient) * exact_out_bound(&way->exact, p, c) +
-                     (double)(p->value_dim + 2) * U * fabs(term);
+        const double off =
+            way->steps > 0 ? combined_out_bound(&way->exact, p, &way->trial.io, at, c, way->steps)
+                           : exact_out_bound(&way->exact, p, c);
+        dot.error += fabs(gradient) * off + (double)(p->value_dim + 2) * U * fabs(term);
     }
     return dot;
 }
 
-static factor_t weight_of(const exact_t *exact, int64_t key) {
+/* What the run's lse is off by: of parts each may be off by as much as the whole. */
+static double lse_bound(const way_back_t *way) {
+    return way->exact.lse_bound * (way->steps > 0 ? 2 : 1);
+}
+
+static factor_t weight_of(const way_back_t *way, int64_t key) {
+    const exact_t *exact = &way->exact;
     const double weight = exact->weight[key], score = exact->score[2][key], lse = exact->lse;
     const double off =
-        exact->score_bound[2][key] + exact->lse_bound + 4 * U * (fabs(score) + fabs(lse));
+        exact->score_bound[2][key] + lse_bound(way) + 4 * U * (fabs(score) + fabs(lse));
     return (factor_t){weight, weight * (exp(off) * (1 + 6 * U) - 1) + (double)FLT_MIN};
 }
 
@@ -202,7 +214,7 @@ static factor_t product_of(const way_back_t *way, int64_t key, factor_t logit) {
 static void add_key(way_back_t *way, const row_t *row, int64_t j) {
     const trial_t *trial = &way->trial;
     const attn_problem_t *p = &trial->problem;
-    const factor_t weight = weight_of(&way->exact, j), logit = logit_of(way, row, j, weight);
+    const factor_t weight = weight_of(way, j), logit = logit_of(way, row, j, weight);
     factor_t product = product_of(way, j, logit);
     product.value *= row->scale;
     product.error = product.error * fabs(row->scale);
@@ -224,7 +236,7 @@ static void add_key(way_back_t *way, const row_t *row, int64_t j) {
 /* A logit without a value: dP is 0. */
 static void add_sink(way_back_t *way, const row_t *row) {
     const double sink = typed_get(&way->trial.sinks.tensor, 0, row->h, 0, 0);
-    const double off = way->exact.lse_bound + 4 * U * (fabs(sink) + fabs(way->exact.lse));
+    const double off = lse_bound(way) + 4 * U * (fabs(sink) + fabs(way->exact.lse));
     const double weight = exp(sink - way->exact.lse), weight_off = weight * (exp(off) - 1);
     add(sum_at(&way->sinks, 0, row->h, 0, 0),
         (factor_t){-weight * row->dot.value,
@@ -242,7 +254,7 @@ static void check_oracle(way_back_t *way, const row_t *row) {
         const int64_t at[4] = {row->b, row->h, row->i, j};
         factor_t logit = {0, 0}, product = {0, 0};
         if (trial_sees(&way->trial, row->b, row->h, row->i, j)) {
-            logit = logit_of(way, row, j, weight_of(&way->exact, j));
+            logit = logit_of(way, row, j, weight_of(way, j));
             product = product_of(way, j, logit);
         }
         compare_number(way->logits[j], logit.value, logit.error * 0x1p-20, "oracle's dS", at);
@@ -262,7 +274,7 @@ static void add_row(way_back_t *way, const row_t *at) {
     check_oracle(way, &row);
 }
 
-static void compare_side(const side_t *side, const char *name) {
+static void compare_side(const side_t *side, double steps, const char *name) {
     const int64_t *shape = side->array.tensor.shape;
     typed_check(&side->array, name);
     for (int64_t b = 0; side->sums && b < shape[0]; b++)
@@ -271,8 +283,9 @@ static void compare_side(const side_t *side, const char *name) {
                 for (int64_t c = 0; c < shape[3]; c++) {
                     const int64_t at[4] = {b, h, i, c};
                     const sum_t *sum = sum_at(side, b, h, i, c);
-                    double bound = sum->bound + (double)(2 * sum->terms + 8) * U * sum->absolute +
-                                   (double)sum->terms * 0x1p-148;
+                    const double roundings = (double)(2 * sum->terms + 8) + steps;
+                    double bound =
+                        sum->bound + roundings * U * sum->absolute + (double)sum->terms * 0x1p-148;
                     bound += typed_rounding(side->array.tensor.dtype, fabs(sum->value) + bound);
                     compare_number(typed_get(&side->array.tensor, b, h, i, c), sum->value, bound,
                                    name, at);
@@ -288,12 +301,12 @@ static void compare(way_back_t *way) {
                 row.kv_head = row.h / (p->heads / p->kv_heads);
                 add_row(way, &row);
             }
-    compare_side(&way->query, "gradient of query");
-    compare_side(&way->key, "gradient of key");
-    compare_side(&way->value, "gradient of value");
-    if (way->bias.sums) compare_side(&way->bias, "gradient of bias");
-    if (way->sinks.sums) compare_side(&way->sinks, "gradient of sinks");
-    if (way->slopes.sums) compare_side(&way->slopes, "gradient of slopes");
+    compare_side(&way->query, way->steps, "gradient of query");
+    compare_side(&way->key, way->steps, "gradient of key");
+    compare_side(&way->value, way->steps, "gradient of value");
+    if (way->bias.sums) compare_side(&way->bias, way->steps, "gradient of bias");
+    if (way->sinks.sums) compare_side(&way->sinks, way->steps, "gradient of sinks");
+    if (way->slopes.sums) compare_side(&way->slopes, way->steps, "gradient of slopes");
 }
 
 static void run_back(const attn_plan_t *plan, way_back_t *way) {
@@ -314,6 +327,20 @@ void trial_check_gradients(const attn_context_t *context, const attn_problem_t *
     run_back(plan, &way);
     compare(&way);
     attn_plan_destroy(plan);
+    way_destroy(&way);
+}
+
+void trial_check_gradients_by(const attn_problem_t *problem, const look_t *look, double steps,
+                              trial_back_t *solve, void *data) {
+    way_back_t way = way_create(problem, look);
+    way.steps = steps;
+    trial_label(&way.trial, "gradients");
+    typed_seal(&way.out);
+    typed_t *const gradients[TRIAL_GRADIENTS] = {
+        &way.out,        &way.query.array, &way.key.array,   &way.value.array,
+        &way.bias.array, &way.sinks.array, &way.slopes.array};
+    solve(data, &way.trial, gradients);
+    compare(&way);
     way_destroy(&way);
 }
 

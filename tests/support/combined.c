@@ -21,15 +21,21 @@ static double magnitude_of(const exact_t *exact, const attn_problem_t *problem,
     return sum;
 }
 
+double combined_out_bound(const exact_t *exact, const attn_problem_t *problem,
+                          const attn_io_t *inputs, const int64_t at[4], int64_t column,
+                          double steps) {
+    const double moved = (isfinite(exact->lse) ? 2 * exact->lse_bound : 0) + steps * 0x1p-24;
+    return exact_out_bound(exact, problem, column) +
+           moved * magnitude_of(exact, problem, inputs, at, column);
+}
+
 void combined_compare_row(const exact_t *exact, const attn_problem_t *problem,
                           const attn_io_t *inputs, const int64_t at[4], const attn_tensor_t *out,
                           const attn_tensor_t *lse, int64_t row, double steps) {
-    const double moved = (isfinite(exact->lse) ? 2 * exact->lse_bound : 0) + steps * 0x1p-24;
     for (int64_t c = 0; c < problem->value_dim; c++)
         compare_number(typed_get(out, at[0], at[1], row, c), exact->out[c],
-                       exact_out_bound(exact, problem, c) +
-                           moved * magnitude_of(exact, problem, inputs, at, c),
-                       "out", (int64_t[]){at[0], at[1], at[2], c});
+                       combined_out_bound(exact, problem, inputs, at, c, steps), "out",
+                       (int64_t[]){at[0], at[1], at[2], c});
     if (lse->data)
         compare_number(typed_get(lse, at[0], at[1], row, 0), exact->lse, 2 * exact->lse_bound,
                        "lse", at);

@@ -18,4 +18,9 @@ void combined_compare_row(const exact_t *exact, const attn_problem_t *problem,
                           const attn_io_t *inputs, const int64_t at[4], const attn_tensor_t *out,
                           const attn_tensor_t *lse, int64_t row, double steps);
 
+/** What a number of such an output may be off by. */
+double combined_out_bound(const exact_t *exact, const attn_problem_t *problem,
+                          const attn_io_t *inputs, const int64_t at[4], int64_t column,
+                          double steps);
+
 #endif

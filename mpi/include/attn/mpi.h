@@ -94,7 +94,8 @@ typedef struct attn_mpi_times {
  * - ATTN_ERROR_ARGUMENT: ranks differ, in what the message says; MPI is not there; an option is
  *   none.
  * - ATTN_ERROR_UNSUPPORTED: a backend, an input or an output that is not split over ranks. Causal
- *   linear has as many queries as keys, and no lengths with bottom-right alignment.
+ *   linear has as many queries as keys, and no lengths with bottom-right alignment. Gradients are
+ *   those of softmax, in a ring.
  */
 ATTN_API attn_status_t attn_mpi_plan_create(const attn_context_t *context, MPI_Comm comm,
                                             const char *backend, const attn_problem_t *problem,
@@ -140,7 +141,26 @@ ATTN_API int32_t attn_mpi_plan_options(const attn_mpi_plan_t *plan, attn_mpi_opt
 ATTN_API attn_status_t attn_mpi_run(attn_mpi_plan_t *plan, const attn_io_t *io,
                                     attn_error_t *error);
 
-/** Where the time of this rank's last run went. Returns 0 before the first. */
+/**
+ * Gradients of a loss through a run of this plan, whose problem says `backward`
+ * (attn_backward()). io: this rank's arrays of the run, after it, with out and lse. gradients: each
+ * at the place of its array, as many rows: out (dL/dout) is read; of query, key, value, bias, sinks
+ * and slopes those with data are written. Sums are in f32. Collective.
+ *
+ * - key, value: also of the other ranks' queries. A rank may ask for those that others do not.
+ * - bias: of this rank's array. Where that has one row for all queries, add the ranks' gradients.
+ * - sinks, slopes: the sum of all ranks, on every rank or on none.
+ *
+ * Gradients of keys and values go round with them, in f32: a plan takes three blocks more. Weights
+ * are made anew of lse, in f32: of a large |lse| they are off by up to 2^-24 |lse|.
+ *
+ * Errors, beside those of attn_mpi_run(); nothing is written:
+ * - ATTN_ERROR_ARGUMENT: the plan's problem does not say `backward`.
+ */
+ATTN_API attn_status_t attn_mpi_backward(attn_mpi_plan_t *plan, const attn_io_t *io,
+                                         const attn_io_t *gradients, attn_error_t *error);
+
+/** Where the time of this rank's last run, or its gradients, went. Returns 0 before the first. */
 ATTN_API int32_t attn_mpi_plan_times(const attn_mpi_plan_t *plan, attn_mpi_times_t *times);
 
 /**
