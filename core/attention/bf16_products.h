@@ -62,7 +62,8 @@ ATTN_INLINE int bf16_multiply_(int parts, int rows, int vectors, const flash_til
     vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
     bf16_sums_t sums;
     bf16_zero(rows, vectors, &sums);
-    bf16_add(parts, rows, vectors, words, left, (bf16_panel_t){keys, words * PANEL}, &sums);
+    BF16_EACH_PRODUCT(parts, p, q)
+    bf16_add(rows, vectors, words, left, p, (bf16_panel_t){keys, words * PANEL}, q, &sums);
     bf16_end(&sums);
     ATTN_UNROLL
     for (int r = 0; r < rows; r++) {
@@ -142,16 +143,14 @@ ATTN_RARE_STEP void bf16_clean_(const int32_t *words, int32_t *clean) {
     }
 }
 
-/* out[r][c] += the weights of the keys [base, base + keys), whole words, times column c of their values, for `vectors`
- * vectors of columns from c on; `rows`, `vectors` and `clean`, whether values may not be finite, are constants. */
-ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, flash_tile_t *tile,
-                                   const attn_segment_t *segment, int64_t base, int64_t keys,
-                                   int64_t c) {
+/* sums += part p of the weights of the keys [base, base + keys), whole words, times part q of column c of their values, for
+ * `vectors` vectors of columns from c on; `rows`, `vectors` and `clean`, whether values may not be finite, are constants. */
+ATTN_INLINE void bf16_add_keys_(int rows, int vectors, int clean, const flash_tile_t *tile,
+                                const attn_segment_t *segment, int64_t base, int64_t keys,
+                                int64_t c, int p, int q, bf16_sums_t *sums) {
     const int64_t part = BF16_VALUE_WORDS * PANEL;
     bf16_rows_t left = {tile->bf16.weights, FLASH_KEYS, TILE_ROWS * FLASH_KEYS};
     int32_t room[FLASH_PARTS * BF16_VALUE_WORDS * PANEL];
-    bf16_sums_t sums;
-    bf16_zero(rows, vectors, &sums);
     for (int64_t j = base, end; j < base + keys; left.at += end - j, j = end) {
         end = attn_min(base + keys, attn_round_down(j, PANEL) + PANEL);
         const flash_panel_t panel = flash_panel_at(segment, j / PANEL, tile->dim, tile->value_dim);
@@ -162,9 +161,18 @@ ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, flash_tile_
             columns = room;
         }
         columns += c % PANEL + j % PANEL / 2 * PANEL;
-        bf16_add(FLASH_PARTS, rows, vectors, (end - j) / 2, left, (bf16_panel_t){columns, part},
-                 &sums);
+        bf16_add(rows, vectors, (end - j) / 2, left, p, (bf16_panel_t){columns, part}, q, sums);
     }
+}
+
+/* out[r][c] += their sum. */
+ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, flash_tile_t *tile,
+                                   const attn_segment_t *segment, int64_t base, int64_t keys,
+                                   int64_t c) {
+    bf16_sums_t sums;
+    bf16_zero(rows, vectors, &sums);
+    BF16_EACH_PRODUCT(FLASH_PARTS, p, q)
+    bf16_add_keys_(rows, vectors, clean, tile, segment, base, keys, c, p, q, &sums);
     bf16_end(&sums);
     ATTN_UNROLL
     for (int r = 0; r < rows; r++) {

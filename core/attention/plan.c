@@ -41,7 +41,10 @@ attn_status_t attn_flash_choose(const char *id, const attn_host_t *host,
     const attn_tier_t tier = attn_host_tier(host);
     if (precision == FLASH_AUTO) precision = automatic(problem);
     *kernels = NULL;
-    if (precision == FLASH_F32) return ATTN_OK;
+    if (precision == FLASH_F32) { /* six products of bf16, where they are faster */
+        *kernels = attn_bf16x6_kernels(tier);
+        return ATTN_OK;
+    }
     if (problem->backward)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "%s: precision %s has no gradients; leave 'precision' away, or take f32",

@@ -15,7 +15,7 @@ elseif(ATTN_WASM AND ATTN_WASM_SIMD)
 elseif(ATTN_TARGETS_X86_64)
   set(groups SCALAR X86_64)
   set(dot_groups X86_64_DOTS)
-  set(bf16_groups X86_64_BF16)
+  set(bf16_groups X86_64_BF16 X86_64_TILES)
 elseif(ATTN_TARGETS_AARCH64)
   set(groups SCALAR AARCH64)
 else()
@@ -23,7 +23,7 @@ else()
 endif()
 
 # ATTN_TIERS, the names of this build's tiers, ATTN_DOT_TIERS, those and the ones of integer dot products,
-# ATTN_BF16_TIERS, the ones of bf16 products alone, and for each ATTN_<name>_BITS, _ROWS, _COLUMNS and _FLAGS: out of the
+# ATTN_BF16_TIERS, the ones of bf16 products alone, ATTN_TILE_TIERS, those of them that have tiles, and for each ATTN_<name>_BITS, _ROWS, _COLUMNS and _FLAGS: out of the
 # list in core/simd/tiers.h.
 set(table ${ATTN_SIMD_FOLDER}/simd/tiers.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
@@ -33,6 +33,7 @@ string(REGEX MATCHALL "define ATTN_TIERS_[A-Z0-9_]+|${entry}" lines "${text}")
 set(ATTN_TIERS "")
 set(ATTN_DOT_TIERS "")
 set(ATTN_BF16_TIERS "")
+set(ATTN_TILE_TIERS "")
 foreach(line IN LISTS lines)
   if(line MATCHES "^define ATTN_TIERS_(.+)")
     set(group ${CMAKE_MATCH_1})
@@ -44,6 +45,9 @@ foreach(line IN LISTS lines)
     endif()
     if(group IN_LIST bf16_groups)
       list(APPEND ATTN_BF16_TIERS ${tier})
+      if(group STREQUAL X86_64_TILES)
+        list(APPEND ATTN_TILE_TIERS ${tier})
+      endif()
     else()
       list(APPEND ATTN_DOT_TIERS ${tier})
     endif()
@@ -69,16 +73,18 @@ elseif(ATTN_EMULATE_AVX512 AND NOT EXISTS ${ATTN_SIMDE_INCLUDE}/simde/x86/avx512
   message(FATAL_ERROR "ATTN_EMULATE_AVX512 needs SIMDe: -DATTN_SIMDE_INCLUDE=FOLDER, the one with simde/x86/avx512.h")
 endif()
 
-# attn_add_kernels(<target> <file.c> [DOTS] [BF16] [SMALL]): add the file to the target, once for each tier; DOTS: also
-# for those that add integer dot products; BF16: for those of bf16 products alone; SMALL: in a module small rather than
-# fast.
+# attn_add_kernels(<target> <file.c> [DOTS] [BF16] [TILES] [SMALL]): add the file to the target, once for each tier;
+# DOTS: also for those that add integer dot products; BF16: for those of bf16 products alone; TILES: for those that have
+# tiles alone; SMALL: in a module small rather than fast.
 function(attn_add_kernels target file)
-  cmake_parse_arguments(KERNELS "DOTS;BF16;SMALL" "" "" ${ARGN})
+  cmake_parse_arguments(KERNELS "DOTS;BF16;TILES;SMALL" "" "" ${ARGN})
   set(tiers ${ATTN_TIERS})
   if(KERNELS_DOTS)
     set(tiers ${ATTN_DOT_TIERS})
   elseif(KERNELS_BF16)
     set(tiers ${ATTN_BF16_TIERS})
+  elseif(KERNELS_TILES)
+    set(tiers ${ATTN_TILE_TIERS})
   endif()
   get_filename_component(source ${file} ABSOLUTE)
   get_filename_component(name ${file} NAME_WE)

@@ -1,8 +1,8 @@
 /*
  * gemm/bf16.h: the register tile (tile.h) for products of bf16 numbers, summed in f32.
  *
- * A float is the sum of up to two bf16 numbers, its parts, the larger first: one has 8 bits of it, two have 17. A product
- * of two floats is the sum of the products of their parts but for that of both smaller ones: 1 or 3 of them. (Henry, Tang,
+ * A float is the sum of up to three bf16 numbers, its parts, the larger first: one has 8 bits of it, two have 17, three
+ * have all. A product of two floats is the sum of the products of their parts but for the smallest: 1, 3 or 6 of them. (Henry, Tang,
  * Heinecke, "Leveraging the bfloat16 artificial intelligence datatype for higher-precision computations", 2019.)
  *
  * A word of 32 bits holds two terms that follow each other, the first in the low bits. Left factors are rows of terms;
@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { BF16_MOST_PARTS = 2 };
+enum { BF16_MOST_PARTS = 3 };
 
 /* The nearest bf16 number; a finite number stays finite. */
 ATTN_INLINE vf bf16_part_(vf x) {
@@ -90,15 +90,18 @@ typedef struct bf16_panel {
 #include "gemm/bf16_vectors.h"
 #endif
 
-/** sums += the products of rows and columns over `words` words, small parts first. `parts`, `rows` and `vectors` are
- * constants: of rows BF16_FEW_ROWS or all, of a panel's vectors 1 or all. */
-ATTN_INLINE void bf16_add(int parts, int rows, int vectors, int64_t words, bf16_rows_t left,
-                          bf16_panel_t right, bf16_sums_t *sums) {
-    for (int both = parts - 1; both >= 0; both--)
-        for (int p = 0; p <= both; p++)
-            bf16_add_part_(rows, vectors, words, left.at + p * left.part, left.stride,
-                           right.at + (both - p) * right.part, sums);
+/** sums += the products of part p of rows and part q of columns over `words` words. `rows` and `vectors` are constants:
+ * of rows BF16_FEW_ROWS or all, of a panel's vectors 1 or all. */
+ATTN_INLINE void bf16_add(int rows, int vectors, int64_t words, bf16_rows_t left, int p,
+                          bf16_panel_t right, int q, bf16_sums_t *sums) {
+    bf16_add_part_(rows, vectors, words, left.at + p * left.part, left.stride,
+                   right.at + q * right.part, sums);
 }
+
+/** For the parts p and q of each product, small ones first: their sums are then rounded as sums of floats are. */
+#define BF16_EACH_PRODUCT(parts, p, q)                                                             \
+    for (int both_ = (parts)-1; both_ >= 0; both_--)                                               \
+        for (int p = 0, q = both_; p <= both_; p++, q--)
 
 /** Words that `terms` terms take: of the last, zeros are multiplied too. */
 ATTN_INLINE int64_t bf16_words(int64_t terms) { return attn_round_up((terms + 1) / 2, BF16_STEP); }

@@ -33,7 +33,9 @@
     X(avx512vnni, AVX512VNNI, 512, 12, 32, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c -mprefer-vector-width=512", __VA_ARGS__)
 /* Those that multiply bf16 numbers, twice as many as floats: compiled only for kernels of those. */
 #define ATTN_TIERS_X86_64_BF16(X, ...)                                                             \
-    X(avx512bf16, AVX512BF16, 512, 12, 32, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mfma -mf16c -mprefer-vector-width=512", __VA_ARGS__)           \
+    X(avx512bf16, AVX512BF16, 512, 12, 32, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mfma -mf16c -mprefer-vector-width=512", __VA_ARGS__)
+/* Those that multiply more than six times as many. */
+#define ATTN_TIERS_X86_64_TILES(X, ...)                                                            \
     X(amx, AMX, 512, 32, 32, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mfma -mf16c -mprefer-vector-width=512", __VA_ARGS__)
 #define ATTN_TIERS_AARCH64(X, ...)                                                                 \
     X(neon, NEON, 128, 8, 12, "", __VA_ARGS__) /* 24 of 32 */
@@ -48,6 +50,7 @@
     ATTN_TIERS_X86_64(X, __VA_ARGS__)                                                              \
     ATTN_TIERS_X86_64_DOTS(X, __VA_ARGS__)                                                         \
     ATTN_TIERS_X86_64_BF16(X, __VA_ARGS__)                                                         \
+    ATTN_TIERS_X86_64_TILES(X, __VA_ARGS__)                                                        \
     ATTN_TIERS_AARCH64(X, __VA_ARGS__)                                                             \
     ATTN_TIERS_WASM128(X, __VA_ARGS__)                                                             \
     ATTN_TIERS_WASMRELAXED(X, __VA_ARGS__)
@@ -67,9 +70,12 @@
 
 #if defined(__x86_64__)
 #define ATTN_DOT_TIERS(X, ...) ATTN_TIERS(X, __VA_ARGS__) ATTN_TIERS_X86_64_DOTS(X, __VA_ARGS__)
-#define ATTN_BF16_TIERS(X, ...) ATTN_TIERS_X86_64_BF16(X, __VA_ARGS__)
+#define ATTN_TILE_TIERS(X, ...) ATTN_TIERS_X86_64_TILES(X, __VA_ARGS__)
+#define ATTN_BF16_TIERS(X, ...)                                                                    \
+    ATTN_TIERS_X86_64_BF16(X, __VA_ARGS__) ATTN_TILE_TIERS(X, __VA_ARGS__)
 #else
 #define ATTN_DOT_TIERS(X, ...) ATTN_TIERS(X, __VA_ARGS__)
+#define ATTN_TILE_TIERS(X, ...)
 #define ATTN_BF16_TIERS(X, ...)
 #endif
 #define ATTN_EVERY_TIER(X, ...) ATTN_DOT_TIERS(X, __VA_ARGS__) ATTN_BF16_TIERS(X, __VA_ARGS__)
@@ -89,12 +95,15 @@
     if ((attn_tier_t)ATTN_TIER_##code <= tier) best = &name##_##suffix;
 
 /** Declares name_<tier> for all tiers and name(tier), which picks the best at or below `tier`; tables of
- * integer dot products have more of them, and those of bf16 products some alone: NULL below the first. */
+ * integer dot products have more of them, and those of bf16 products, or of many of these, some alone: NULL below the
+ * first. */
 #define ATTN_KERNEL_TABLES(type, name) ATTN_TABLES_(ATTN_TIERS, ATTN_TABLE_PICK_, type, name)
 #define ATTN_DOT_KERNEL_TABLES(type, name)                                                         \
     ATTN_TABLES_(ATTN_DOT_TIERS, ATTN_TABLE_PICK_, type, name)
 #define ATTN_BF16_KERNEL_TABLES(type, name)                                                        \
     ATTN_TABLES_(ATTN_BF16_TIERS, ATTN_TABLE_PICK_AT_MOST_, type, name)
+#define ATTN_TILE_KERNEL_TABLES(type, name)                                                        \
+    ATTN_TABLES_(ATTN_TILE_TIERS, ATTN_TABLE_PICK_AT_MOST_, type, name)
 #define ATTN_TABLES_(TIERS, PICK, type, name)                                                      \
     TIERS(ATTN_TABLE_DECLARE_, type, name)                                                         \
     static inline const type *name(attn_tier_t tier) {                                             \

@@ -257,16 +257,9 @@ static size_t workspace_block(uint64_t size) {
     return GUARD + ((size_t)size + 63) / 64 * 64 + GUARD;
 }
 
-/* By the name of its kernel. */
-static int parts_of(const attn_plan_t *plan) {
-    const char *kernel = attn_plan_kernel(plan);
-    if (strstr(kernel, " bf16x3 ")) return 2;
-    return strstr(kernel, " bf16 ") != NULL;
-}
-
 void trial_give_workspace(const attn_plan_t *plan, trial_t *trial) {
     const uint64_t size = attn_plan_workspace_size(plan);
-    trial->bf16_parts = parts_of(plan);
+    trial->bf16_parts = exact_parts(plan);
     free(trial->workspace);
     trial->workspace = aligned_alloc(64, workspace_block(size));
     if (!trial->workspace) test_fail("the test itself has no memory");
@@ -336,7 +329,7 @@ void trial_run_stream(const attn_context_t *context, trial_t *trial, const char 
     attn_error_t error = {0};
     attn_stream_t *stream = NULL;
     attn_plan_t *plan = fixture_plan(context, trial_subject()->backend, &trial->problem, settings);
-    trial->bf16_parts = parts_of(plan); /* a stream's plans are of the same kind */
+    trial->bf16_parts = exact_parts(plan); /* a stream's plans are of the same kind */
     attn_plan_destroy(plan);
     typed_reset(&trial->out);
     if (trial->lse.block) typed_reset(&trial->lse);

@@ -29,7 +29,8 @@
  * Underflow: exp below the smallest normal number may become 0 (tiny), and products with values below
  * it lose bits: 2^-149 each.
  * Products of bf16 numbers (core/gemm/bf16.h) are exact, but factors are sums of parts: of one, which is off by w = 2^-8
- * of it, or of two, off by w^2, and then the product of both second parts, each at most w, is left out. Query and key are
+ * of it, or of two, off by w^2, and then the product of both second parts, each at most w, is left out. Three are all of a
+ * float; what they leave out, 2^-26 of a product, is less than one of the roundings counted above. Query and key are
  * off by that before they are multiplied, weight and value after the normaliser has summed weights as they were. A factor
  * whose type is bf16 is one part. Denormals count as zero, in factors and in results: 2^-126 of the other factor for each
  * product, and 2^-126.
@@ -64,15 +65,27 @@ static double both_off(double left, double right, double omitted) {
 }
 
 arithmetic_t exact_bf16(const attn_problem_t *problem, int parts) {
-    const double w = 0x1p-8, off = parts == 1 ? w : w * w;
+    const double w = 0x1p-8, off = parts == 1 ? w : parts == 2 ? w * w : 0;
     const double query = problem->dtype == ATTN_BF16 ? 0 : off;
     const double key = problem->kv_dtype == ATTN_BF16 ? 0 : off;
-    const int second = parts > 1; /* parts, which both factors have if they are not in bf16 */
+    const int second = parts == 2; /* parts, which both factors have if they are not in bf16 */
     arithmetic_t arithmetic = EXACT_F32;
     arithmetic.logit = both_off(query, key, second && query > 0 && key > 0 ? w * w : 0);
     arithmetic.value = both_off(off, key, second && key > 0 ? w * w : 0);
     arithmetic.flush = (double)FLT_MIN;
     return arithmetic;
+}
+
+int exact_parts(const attn_plan_t *plan) {
+    const char *kernel = attn_plan_kernel(plan);
+    if (strstr(kernel, " bf16x6 ")) return 3;
+    if (strstr(kernel, " bf16x3 ")) return 2;
+    return strstr(kernel, " bf16 ") != NULL;
+}
+
+arithmetic_t exact_arithmetic(const attn_plan_t *plan, const attn_problem_t *problem) {
+    const int parts = exact_parts(plan);
+    return parts ? exact_bf16(problem, parts) : EXACT_F32;
 }
 
 exact_t exact_create(const attn_problem_t *problem) {
@@ -336,7 +349,7 @@ static void mix(exact_t *e, const place_t *at) {
         for (int64_t c = 0; c < at->problem->value_dim; c++) {
             e->out[c] += e->weight[j] * e->row[c];
             e->out_bound[c] += e->weight_bound[j] * fabs(e->row[c]) + 0x1p-148;
-            if (a->value > 0)
+            if (a->flush > 0)
                 e->out_bound[c] += products_off(a, e->weight[j] + e->weight_bound[j], e->row[c]);
         }
     }

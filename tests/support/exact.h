@@ -5,7 +5,7 @@
 #ifndef ATTN_TESTS_EXACT_H
 #define ATTN_TESTS_EXACT_H
 
-#include "attn/types.h"
+#include "attn/attn.h"
 
 /** Whether a pattern has a key for a query at this key position, beside the problem's own rules. */
 typedef int exact_pattern_t(const void *pattern, int64_t position, int64_t key);
@@ -29,6 +29,12 @@ extern const arithmetic_t EXACT_F32;
 /** The library's where products are of `parts` bf16 numbers for each float: query and key, weight and value. What is in
  * bf16 anyway is exact. */
 arithmetic_t exact_bf16(const attn_problem_t *problem, int parts);
+
+/** Of how many bf16 numbers a plan's products are, by the name of its kernel; 0: they are of floats. */
+int exact_parts(const attn_plan_t *plan);
+
+/** How a plan rounds that computes exact attention. */
+arithmetic_t exact_arithmetic(const attn_plan_t *plan, const attn_problem_t *problem);
 
 /** The oracle's: double throughout, two passes, so that no maximum runs. */
 extern const arithmetic_t EXACT_F64;

@@ -1,0 +1,5 @@
+/* prefill_kernels.c with six products of bf16 numbers for each of floats, which are not rounded. */
+#define FLASH_PARTS 3
+#define FLASH_PRECISION "bf16x6"
+#define FLASH_TABLE attn_bf16x6_kernels
+#include "attention/prefill_kernels.c"
