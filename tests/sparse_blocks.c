@@ -73,7 +73,8 @@ static void fill_masks(scene_t *s, int by_lists) {
                 }
 }
 
-static scene_t create(const attn_problem_t *problem, int64_t block, int by_lists, int shared) {
+static scene_t create(const attn_problem_t *problem, int64_t block, const char *precision,
+                      int by_lists, int shared) {
     scene_t s = {.problem = *problem, .masked = *problem, .block = block};
     s.rows = (problem->queries - 1) / block + 1, s.columns = (problem->keys - 1) / block + 1;
     s.batches = shared ? 1 : problem->batch, s.heads = shared ? 1 : problem->heads;
@@ -93,7 +94,8 @@ static scene_t create(const attn_problem_t *problem, int64_t block, int by_lists
     for (int64_t b = 0; b < s.batches; b++)
         for (int64_t h = 0; h < s.heads; h++) fill_lists(&s, b, h);
     fill_masks(&s, by_lists);
-    snprintf(s.settings, sizeof s.settings, "pattern=blocks,block=%" PRId64, block);
+    snprintf(s.settings, sizeof s.settings, "pattern=blocks,block=%" PRId64 ",precision=%s", block,
+             precision);
     return s;
 }
 
@@ -113,16 +115,18 @@ static void destroy(scene_t *s) {
     for (int i = 0; i < OWN; i++) typed_destroy(&s->own[i]);
 }
 
-static void compare(const scene_t *s) {
+static void compare(const scene_t *s, const attn_plan_t *plan) {
+    const arithmetic_t arithmetic = exact_arithmetic(plan, &s->problem);
     attn_io_t io = s->arrays.io;
     io.mask = s->mask.tensor;
-    compare_exact(&s->masked, &io);
+    compare_exact(&s->masked, &io, &arithmetic);
 }
 
 static void equals_a_mask(void **state) {
     (void)state;
     static const int64_t sizes[][2] = {{70, 70}, {1, 100}, {37, 90}, {90, 37}, {5, 3}};
     static const int64_t blocks[] = {1, 3, 16, 20};
+    static const char *const precisions[] = {"f32", "bf16", "bf16x3"};
     attn_context_t *context = fixture_context(2);
     int number = 0;
     for (size_t n = 0; n < TEST_COUNT(sizes); n++)
@@ -134,11 +138,12 @@ static void equals_a_mask(void **state) {
                 if (blocks[k] > problem.keys || !test_takes_case()) continue;
                 test_label("n %" PRId64 " m %" PRId64 " block %" PRId64 " form %d", sizes[n][0],
                            sizes[n][1], blocks[k], form);
-                scene_t s = create(&problem, blocks[k], form & 1, form >> 1);
+                scene_t s =
+                    create(&problem, blocks[k], precisions[number % 5 % 3], form & 1, form >> 1);
                 connect(&s);
                 attn_plan_t *plan = fixture_plan(context, "sparse", &s.problem, s.settings);
                 arrays_run(&s.arrays, plan);
-                compare(&s);
+                compare(&s, plan);
                 attn_plan_destroy(plan);
                 destroy(&s);
             }
@@ -166,7 +171,7 @@ static void refuse(const attn_context_t *context, int array, int64_t at, double 
                    const char *words) {
     const attn_problem_t problem = fixture_problem(1, 2, 20, 30, 4, 4);
     attn_error_t error = {0};
-    scene_t s = create(&problem, 10, 1, 0);
+    scene_t s = create(&problem, 10, "auto", 1, 0);
     connect(&s);
     for (int64_t c = 0; c < 6; c++) typed_set(&s.own[COLUMNS], 0, 1, 0, c, (double)(c % 3));
     for (int64_t r = 0; r < 3; r++) typed_set(&s.own[STARTS], 0, 1, 0, r, (double)(3 * r));
@@ -227,7 +232,7 @@ static void bad_sizes(void **state) {
     attn_context_t *context = fixture_context(1);
     const attn_problem_t problem = fixture_problem(1, 2, 20, 30, 4, 4);
     attn_error_t error = {0};
-    scene_t s = create(&problem, 10, 0, 0);
+    scene_t s = create(&problem, 10, "auto", 0, 0);
     connect(&s);
     attn_plan_t *plan = fixture_plan(context, "sparse", &s.problem, s.settings);
     arrays_run(&s.arrays, plan);

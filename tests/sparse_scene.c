@@ -2,6 +2,7 @@
 #include "sparse_scene.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typed_t scene_draw(attn_dtype_t dtype, const int64_t shape[4], uint64_t from, int64_t count,
@@ -132,11 +133,19 @@ attn_problem_t scene_problem(uint64_t number, const int64_t sizes[2], int64_t di
 
 /* ---- runs ----------------------------------------------------------------------------------------- */
 
+/* Apart from what else goes by the number. */
+static const char *precision_of(uint64_t number) {
+    static const char *const precisions[] = {"auto", "bf16", "f32", "bf16x3"};
+    return precisions[number / 5 % TEST_COUNT(precisions)];
+}
+
 attn_plan_t *scene_plan(const attn_context_t *context, const scene_t *s) {
     test_label("%s: n %lld m %lld causal %d inputs %x number %llu", s->settings,
                (long long)s->problem.queries, (long long)s->problem.keys, s->problem.causal,
                (unsigned)s->problem.inputs, (unsigned long long)s->number);
-    return fixture_plan(context, "sparse", &s->problem, s->settings);
+    char settings[sizeof s->settings + 32];
+    snprintf(settings, sizeof settings, "%s,precision=%s", s->settings, precision_of(s->number));
+    return fixture_plan(context, "sparse", &s->problem, settings);
 }
 
 void scene_run(const attn_plan_t *plan, scene_t *s) {
@@ -177,13 +186,14 @@ static void compare_rows(const attn_plan_t *plan, const scene_t *s, const attn_p
                          const attn_io_t *io) {
     exact_t exact = exact_create(p);
     arrays_t memory = {.io = {.workspace = NULL}};
+    const arithmetic_t arithmetic = exact_arithmetic(plan, &s->problem);
     attn_io_t own = s->io;
     float *row = malloc((size_t)p->keys * sizeof *row);
     arrays_give_workspace(&memory, plan);
     own.workspace = memory.io.workspace, own.workspace_size = memory.io.workspace_size;
     for (int64_t i = 0; i < p->queries; i += 7) {
         const int64_t at[3] = {p->batch - 1, p->heads - 1, i};
-        exact_row(&exact, p, io, &EXACT_F32, at[0], at[1], at[2]);
+        exact_row(&exact, p, io, &arithmetic, at[0], at[1], at[2]);
         assert_int_equal(attn_weights(plan, &own, at[0], at[1], i, 1, row, p->keys, NULL), ATTN_OK);
         for (int64_t j = 0; j < p->keys; j++) compare_weight(&exact, row[j], at, j);
     }
@@ -193,6 +203,7 @@ static void compare_rows(const attn_plan_t *plan, const scene_t *s, const attn_p
 }
 
 void scene_compare(const attn_plan_t *plan, const scene_t *s) {
+    const arithmetic_t arithmetic = exact_arithmetic(plan, &s->problem);
     attn_problem_t p = s->problem;
     attn_io_t io = s->io;
     p.inputs |= ATTN_INPUT_MASK;
@@ -200,7 +211,7 @@ void scene_compare(const attn_plan_t *plan, const scene_t *s) {
     if (s->offset.tensor.data) p.inputs |= ATTN_INPUT_BIAS, io.bias = s->offset.tensor;
     exact_t exact = exact_create(&p);
     FOR_EACH_ROW(&p, at) {
-        exact_row(&exact, &p, &io, &EXACT_F32, at[0], at[1], at[2]);
+        exact_row(&exact, &p, &io, &arithmetic, at[0], at[1], at[2]);
         compare_exact_row(&exact, &p, &io, at);
         compare_scores(s, &exact, at);
     }

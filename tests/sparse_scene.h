@@ -39,7 +39,7 @@ attn_problem_t scene_problem(uint64_t number, const int64_t sizes[2], int64_t di
 typed_t scene_draw(attn_dtype_t dtype, const int64_t shape[4], uint64_t from, int64_t count,
                    double least, double step);
 
-/** A plan of the settings. */
+/** A plan of the settings, in a precision that goes by the number. */
 attn_plan_t *scene_plan(const attn_context_t *context, const scene_t *scene);
 
 /** A run, which has to succeed, with a guarded workspace. */

@@ -63,7 +63,7 @@ publish_attn() {
 }
 
 # What tells one tier from another: the vocabulary, the tile, and each backend on it.
-readonly KERNEL_TESTS='^(simd|tile|dots|backends|softmax|linear|sparse|sketch|conformance|conformance_linear)\.|^semantics_features\.(avx512bf16|amx)$'
+readonly KERNEL_TESTS='^(simd|tile|dots|backends|softmax|linear|sparse|sketch|conformance|conformance_linear)\.|^(semantics_features|softmax_values|sparse_patterns)\.(avx512bf16|amx)$'
 
 # kernel_tests: the options that choose them, unless everything is run.
 kernel_tests() {
@@ -186,8 +186,8 @@ step_avx512() {
         test_preset avx512 "${options[@]}"
     elif ! has_amx; then
         alone avx512 cmake --preset avx512
-        alone avx512 cmake --build build/avx512 --target test_semantics_features
-        ctest --preset avx512 --tests-regex '^semantics_features\.amx$'
+        alone avx512 cmake --build build/avx512 --target test_semantics_features test_softmax_values test_sparse_patterns
+        ctest --preset avx512 --tests-regex '^(semantics_features|softmax_values|sparse_patterns)\.amx$'
     fi
 }
 

@@ -71,10 +71,11 @@ void compare_exact_row(const exact_t *exact, const attn_problem_t *problem, cons
                        "lse", at);
 }
 
-void compare_exact(const attn_problem_t *problem, const attn_io_t *io) {
+void compare_exact(const attn_problem_t *problem, const attn_io_t *io,
+                   const arithmetic_t *arithmetic) {
     exact_t exact = exact_create(problem);
     FOR_EACH_ROW(problem, at) {
-        exact_row(&exact, problem, io, &EXACT_F32, at[0], at[1], at[2]);
+        exact_row(&exact, problem, io, arithmetic, at[0], at[1], at[2]);
         compare_exact_row(&exact, problem, io, at);
     }
     exact_destroy(&exact);

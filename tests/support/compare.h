@@ -28,8 +28,9 @@ int64_t compare_output(const arrays_t *arrays, const formula_t *formula);
 void compare_exact_row(const exact_t *exact, const attn_problem_t *problem, const attn_io_t *io,
                        const int64_t at[4]);
 
-/** The same of all rows, computed from io's inputs. */
-void compare_exact(const attn_problem_t *problem, const attn_io_t *io);
+/** The same of all rows, computed from io's inputs by a plan that rounds so. */
+void compare_exact(const attn_problem_t *problem, const attn_io_t *io,
+                   const arithmetic_t *arithmetic);
 
 /**
  * Ask the plan for all weights of all heads and fail unless they are the formula's, give
