@@ -1,4 +1,5 @@
 /* cli/bench.c: `attn bench`: speed over ranges of sizes, on random input, or on arrays of files. */
+#include "cli/bench_rows.h"
 #include "cli/calibrate.h"
 #include "cli/cli.h"
 #include "cli/draw.h"
@@ -19,34 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const table_column_t columns[] = {
-    {"backend", "backend", TABLE_WORD},
-    {"batch", "batch", TABLE_INTEGER},
-    {"n", "n", TABLE_INTEGER},
-    {"m", "m", TABLE_INTEGER},
-    {"d", "d", TABLE_INTEGER},
-    {"dv", "dv", TABLE_INTEGER},
-    {"heads", "heads", TABLE_INTEGER},
-    {"kv_heads", "kv heads", TABLE_INTEGER},
-    {"dtype", "dtype", TABLE_WORD},
-    {"causal", "causal", TABLE_WORD},
-    {"past", "past", TABLE_INTEGER},
-    {"stream", "stream", TABLE_FLAG},
-    {"backward", "backward", TABLE_FLAG},
-    {"threads", "threads", TABLE_INTEGER},
-    {"kernel", "kernel", TABLE_WORD},
-    {"ms", "ms", TABLE_NUMBER},
-    {"ms_low", "ms low", TABLE_NUMBER},
-    {"ms_high", "ms high", TABLE_NUMBER},
-    {"gflops", "GFLOP/s", TABLE_NUMBER},
-    {"percent_of_peak", "% of peak", TABLE_NUMBER},
-    {"gbps", "GB/s", TABLE_NUMBER},
-    {"pairs", "pairs", TABLE_PERCENT},
-    {"touched", "touched", TABLE_PERCENT},
-    {"error", "error", TABLE_SCIENCE},
-};
-
-enum { COLUMNS = sizeof columns / sizeof columns[0], CHECKED_ROWS = 64, COUNTED_ROWS = 256 };
+enum { CHECKED_ROWS = 64, COUNTED_ROWS = 256 };
 
 /* Sizes in the order in which rows are measured, the last one changing first. */
 enum { SIZE_BATCH, SIZE_HEADS, SIZE_N, SIZE_PAST, SIZE_M, SIZE_D, SIZE_DV, SIZE_KV_HEADS, SIZES };
@@ -57,17 +31,18 @@ typedef struct bench {
     format_t formats;
     option_texts_t backends;
     option_integers_t sizes[SIZES], threads;
-    const char *dtype; /* of keys and values, a list */
+    const char *dtype;       /* of keys and values, a list */
+    const char *query_dtype; /* of queries and output */
     attn_dtype_t dtypes[DRAW_DTYPES];
     int dtype_count;
+    attn_dtype_t of_query;
     int backward, stream, kernels, calibrate;
     double seconds; /* per row */
 
     enum table_format format;
-    double peak, read; /* 1e9 a second */
     attn_context_t *context;
     selection_t selection;
-    table_t table;
+    bench_rows_t rows;
 } bench_t;
 
 static int has_files(const bench_t *bench) {
@@ -76,46 +51,6 @@ static int has_files(const bench_t *bench) {
 }
 
 /* ---- one problem ----------------------------------------------------------------------------- */
-
-static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *problem,
-                    const measure_t *time, double relative) {
-    const double threads = (double)bench->settings.threads;
-    const double flops = bench->backward ? trial->cost.gradient_flops : trial->cost.flops;
-    const double gflops = flops > 0 ? 1e-9 * flops / time->median : NAN;
-    table_t *table = &bench->table;
-    table_add_text(table, trial->backend->id);
-    table_add_number(table, (double)problem->batch);
-    table_add_number(table, (double)problem->queries);
-    table_add_number(table, (double)problem->keys);
-    table_add_number(table, (double)problem->dim);
-    table_add_number(table, (double)problem->value_dim);
-    table_add_number(table, (double)problem->heads);
-    table_add_number(table, (double)problem->kv_heads);
-    table_add_text(table, attn_dtype_name(problem->kv_dtype));
-    table_add_text(table, rules_corner(problem->causal));
-    table_add_number(table, (double)problem->past);
-    table_add_number(table, bench->stream);
-    table_add_number(table, bench->backward);
-    table_add_number(table, threads);
-    table_add_text(table, trial->plan ? trial_kernel(trial) : NULL);
-    table_add_number(table, 1e3 * time->median);
-    table_add_number(table, time->samples > 1 ? 1e3 * time->low : NAN);
-    table_add_number(table, time->samples > 1 ? 1e3 * time->high : NAN);
-    table_add_number(table, gflops);
-    table_add_number(table, 100 * gflops / (threads * bench->peak));
-    table_add_number(table, bench->backward ? NAN : 1e-9 * trial->cost.bytes / time->median);
-    table_add_number(table, trial_pairs(trial, problem));
-    table_add_number(table, trial_touched(trial, problem));
-    table_add_number(table, relative);
-}
-
-/* Once, but not before something is found that can be timed. */
-static void measure_peaks(bench_t *bench) {
-    if (bench->peak > 0) return;
-    const attn_tier_t tier = attn_context_tier(bench->context);
-    bench->peak = peak_gflops(tier, peak_share(bench->seconds));
-    bench->read = peak_read_gbps(tier, peak_share(bench->seconds));
-}
 
 /* Pairs that no plan knows, because a run's arrays decide: those of queries from all over, by their weights.
  * Without weights they stay unknown. */
@@ -148,7 +83,7 @@ static int measure_stream(const bench_t *bench, trial_t *trial, const attn_probl
     attn_status_t failed =
         stream_time(trial, bench->context, &bench->settings, bench->seconds, &before, time);
     if (failed == ATTN_ERROR_UNSUPPORTED) {
-        warn_unsolved(trial, problem);
+        if (!bench->rows.round) warn_unsolved(trial, problem);
         trial->cost = (attn_cost_t){.pairs = NAN, .touched = NAN};
         return CLI_OK;
     }
@@ -195,9 +130,8 @@ static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn
     int status = CLI_OK;
     const attn_status_t planned = trial_plan(&trial, bench->context, backend, problem,
                                              &bench->settings, &bench->inputs.given);
-    if (planned == ATTN_OK) measure_peaks(bench);
     if (planned == ATTN_ERROR_UNSUPPORTED) {
-        warn_unsolved(&trial, problem);
+        if (!bench->rows.round) warn_unsolved(&trial, problem);
     } else if (!planned && trial_load(&trial, shared)) {
         status = CLI_USAGE;
     } else if (planned || trial_prepare(&trial, inputs) ||
@@ -207,7 +141,14 @@ static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn
         status = measure_trial(bench, &trial, problem, &time, &relative);
         if (!status && !isnan(time.median) && isnan(trial.cost.pairs)) count_pairs(&trial, problem);
     }
-    if (!status) add_row(bench, &trial, problem, &time, relative);
+    const bench_row_t row = {.trial = &trial,
+                             .problem = problem,
+                             .time = time,
+                             .error = relative,
+                             .threads = bench->settings.threads,
+                             .stream = bench->stream,
+                             .backward = bench->backward};
+    if (!status) bench_rows_add(&bench->rows, &row);
     trial_free(&trial);
     return status;
 }
@@ -275,6 +216,7 @@ static int measure_types(bench_t *bench, const int64_t values[SIZES]) {
     problem.kv_heads = values[SIZE_KV_HEADS];
     problem.past = values[SIZE_PAST];
     for (int i = 0; !status && i < bench->dtype_count; i++) {
+        problem.dtype = bench->of_query;
         problem.kv_dtype = bench->dtypes[i];
         status = measure_problem(bench, &problem);
     }
@@ -304,7 +246,11 @@ static int measure_threads(bench_t *bench) {
         if (!status) status = settings_select(bench->context, &bench->backends, &bench->selection);
         if (!status) status = settings_check(&bench->settings, bench->context, &bench->selection);
         if (!status) status = given_check(&bench->inputs.given, bench->context, &bench->selection);
-        if (!status) status = measure_all(bench);
+        if (!status) {
+            bench_rows_measure_on(&bench->rows, attn_context_tier(bench->context),
+                                  peak_share(bench->seconds));
+            status = measure_all(bench);
+        }
         attn_context_destroy(bench->context);
         bench->context = NULL;
     }
@@ -314,6 +260,7 @@ static int measure_threads(bench_t *bench) {
 /* ---- output ---------------------------------------------------------------------------------- */
 
 static void print_json(const bench_t *bench, const char *host) {
+    const double peak = bench->rows.limits.peaks[LIMIT_F32], read = bench->rows.limits.read;
     printf("{\"host\": ");
     json_string(stdout, host);
     printf(", \"compiler\": ");
@@ -321,28 +268,30 @@ static void print_json(const bench_t *bench, const char *host) {
     printf(", \"commit\": ");
     json_string(stdout, host_commit());
     printf(", \"peak_gflops\": ");
-    json_number(stdout, bench->peak > 0 ? bench->peak : NAN);
+    json_number(stdout, peak > 0 ? peak : NAN);
     printf(", \"read_gbps\": ");
-    json_number(stdout, bench->read > 0 ? bench->read : NAN);
+    json_number(stdout, read > 0 ? read : NAN);
     printf(",\n\"rows\": ");
-    table_print(&bench->table, TABLE_JSON, stdout);
+    table_print(&bench->rows.table, TABLE_JSON, stdout);
+    bench_rows_print_rounds(&bench->rows, stdout);
     puts("}");
 }
 
 static int print(const bench_t *bench) {
     char host[192];
     host_cpu(host, sizeof host);
-    if (bench->table.broken) return cli_complain(CLI_USAGE, "no memory for the table");
+    const limits_t *limits = &bench->rows.limits;
+    if (bench->rows.table.broken) return cli_complain(CLI_USAGE, "no memory for the table");
     if (bench->format == TABLE_JSON) {
         print_json(bench, host);
         return CLI_OK;
     }
-    if (bench->format != TABLE_CSV && bench->peak > 0)
+    if (bench->format != TABLE_CSV && limits->peaks[LIMIT_F32] > 0)
         printf(
             "%s; %s; libattn %s\n"
             "measured on one core: %.4g GFLOP/s of multiply-adds, %.3g GB/s read from memory\n\n",
-            host, host_compiler(), host_commit(), bench->peak, bench->read);
-    table_print(&bench->table, bench->format, stdout);
+            host, host_compiler(), host_commit(), limits->peaks[LIMIT_F32], limits->read);
+    table_print(&bench->rows.table, bench->format, stdout);
     return CLI_OK;
 }
 
@@ -393,6 +342,8 @@ static int check_alone(const bench_t *bench) {
         {"backward", bench->backward},
         {"stream", bench->stream},
         {"dtype", bench->dtype != NULL},
+        {"q-dtype", bench->query_dtype != NULL},
+        {"rounds", bench->rows.rounds > 1},
         {"input", bench->inputs.given.inputs.count},
         {"set", settings->assignments.count},
         {"seed", settings->seed != NULL},
@@ -419,6 +370,8 @@ static int check_files(const bench_t *bench) {
                             first_size(bench));
     if (bench->dtype)
         return cli_complain(CLI_USAGE, "--dtype: --k and --v have element types of their own");
+    if (bench->query_dtype)
+        return cli_complain(CLI_USAGE, "--q-dtype: --q has an element type of its own");
     if (!(paths[INPUT_QUERY] && paths[INPUT_KEY] && paths[INPUT_VALUE]))
         return cli_complain(CLI_USAGE, "bench: --q, --k and --v go together");
     return CLI_OK;
@@ -457,19 +410,32 @@ static int check_ways(const bench_t *bench) {
     return check_scales(bench);
 }
 
+static int read_query_dtype(bench_t *bench) {
+    attn_dtype_t dtypes[DRAW_DTYPES];
+    int count;
+    const int status = draw_read_dtypes(bench->query_dtype, "--q-dtype", dtypes, &count);
+    bench->of_query = dtypes[0];
+    if (!status && (count > 1 || dtypes[0] == ATTN_I8))
+        return cli_complain(CLI_USAGE, "--q-dtype: '%s' is none of f32, f16 and bf16",
+                            bench->query_dtype);
+    return status;
+}
+
 static int execute(bench_t *bench) {
     int status = format_choose(&bench->formats, &bench->format);
     if (!status) status = check_alone(bench);
     if (!status) status = check_files(bench);
     if (!status)
         status = draw_read_dtypes(bench->dtype, "--dtype", bench->dtypes, &bench->dtype_count);
+    if (!status) status = read_query_dtype(bench);
     if (!status) status = check_ways(bench);
     choose_corner(bench);
     if (!status && bench->kernels)
         return pieces_print(&bench->settings, bench->format, bench->seconds);
     if (!status && bench->calibrate)
         return calibrate_print(&bench->settings, &bench->backends, bench->format, bench->seconds);
-    if (!status) status = measure_threads(bench);
+    for (; !status && bench->rows.round < bench->rows.rounds; bench_rows_end_round(&bench->rows))
+        status = measure_threads(bench);
     return status ? status : print(bench);
 }
 
@@ -485,8 +451,12 @@ static const char details[] =
     "GFLOP/s, GB/s\n"
     "         operations that the method needs, and bytes of queries, results and visible keys\n"
     "         and values (as their types and --kv-lens say), by time\n"
-    "peak     multiply-adds of floats on one core with the same instruction set, measured in this\n"
-    "         run (integers may reach more); the percentage is per thread\n"
+    "peak     multiply-adds on one core in the number format and with the instruction set that\n"
+    "         'peak of' names, measured in this run; '/ 3': three products for each of the\n"
+    "         method's. The percentage is per thread\n"
+    "FLOP/B   arithmetic intensity: operations for each of these bytes; roofline: the GFLOP/s "
+    "that\n"
+    "         peak and reading memory allow, times threads. Arrays in a cache may do better\n"
     "pairs    share of (query, key) pairs that are kept, estimated from 256 queries where the\n"
     "         arrays decide; touched: share of the pairs in the blocks that are computed\n"
     "error    against exact softmax attention in double precision, over about 64 rows; with\n"
@@ -516,7 +486,7 @@ int cli_bench(int argc, char **argv) {
     bench_t bench = {.settings = {.threads = 1},
                      .inputs = {.rules = {.scale = NAN}},
                      .seconds = 0.5,
-                     .table = table_make(columns, COLUMNS)};
+                     .rows = bench_rows_make()};
     const int64_t most = (int64_t)1 << 40;
     option_t options[OPTION_LIST_SIZE] = {
         {"backend", 0, OPTION_TEXTS, "A,B,...", "which backends; may be repeated (default: all)",
@@ -536,9 +506,10 @@ int cli_bench(int argc, char **argv) {
          most},
         {"kv-heads", 0, OPTION_INTEGERS, "H,...", "heads of K and V (default: heads)",
          &bench.sizes[SIZE_KV_HEADS], 1, most},
-        {"dtype", 0, OPTION_TEXT, "T,...",
-         "elements of K and V: f32 (default), f16, bf16, i8; those of Q stay f32", &bench.dtype, 0,
-         0},
+        {"dtype", 0, OPTION_TEXT, "T,...", "elements of K and V: f32 (default), f16, bf16, i8",
+         &bench.dtype, 0, 0},
+        {"q-dtype", 0, OPTION_TEXT, "T",
+         "elements of Q and of the output: f32 (default), f16, bf16", &bench.query_dtype, 0, 0},
         {"q", 0, OPTION_TEXT, "Q.npy",
          "queries, in place of sizes: (n, d), (H, n, d) or (B, H, n, d)",
          &bench.inputs.paths[INPUT_QUERY], 0, 0},
@@ -561,8 +532,10 @@ int cli_bench(int argc, char **argv) {
         SETTINGS_PARAMETERS(bench.settings),
         SETTINGS_CPU(bench.settings),
         SETTINGS_PLUGIN(bench.settings),
-        {"time", 0, OPTION_NUMBER, "SECONDS", "how long to time each row (default 0.5)",
-         &bench.seconds, 0, 3600},
+        {"time", 0, OPTION_NUMBER, "SECONDS",
+         "how long to time each row, in each round (default 0.5)", &bench.seconds, 0, 3600},
+        {"rounds", 0, OPTION_INTEGER, "R", "measure all rows so many times, by turns (default 1)",
+         &bench.rows.rounds, 1, BENCH_MOST_ROUNDS},
         FORMAT_OPTIONS(bench.formats),
     };
     given_add_flags(&bench.inputs.given, ATTN_ROLE_INPUT, options);
@@ -570,6 +543,6 @@ int cli_bench(int argc, char **argv) {
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
     const int status = execute(&bench);
-    table_free(&bench.table);
+    bench_rows_free(&bench.rows);
     return status;
 }

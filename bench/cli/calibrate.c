@@ -43,6 +43,7 @@ static const table_column_t arithmetic_columns[] = {
     {"tier", "tier", TABLE_WORD},
     {"tile", "tile", TABLE_WORD},
     {"gflops", "f32 GFLOP/s", TABLE_NUMBER},
+    {"gflops_bf16", "bf16 GFLOP/s", TABLE_NUMBER},
     {"gops16", "16-bit GOP/s", TABLE_NUMBER},
     {"gops8", "8-bit GOP/s", TABLE_NUMBER},
     {"chosen", "chosen", TABLE_FLAG},
@@ -51,19 +52,19 @@ static const table_column_t arithmetic_columns[] = {
 static void show_arithmetic(calibration_t *c) {
     attn_tier_t tiers[MOST_TIERS];
     const uint32_t count = attn_available_tiers(tiers, MOST_TIERS);
-    table_t table = table_make(arithmetic_columns, 6);
+    table_t table = table_make(arithmetic_columns, 7);
     for (uint32_t t = 0; t < count && t < MOST_TIERS; t++) {
         table_add_text(&table, attn_tier_name(tiers[t]));
         table_add_text(&table, pieces_kernels(tiers[t])->tile);
         table_add_number(&table, peak_gflops(tiers[t], c->share));
+        table_add_number(&table, peak_bf16_gflops(tiers[t], c->share));
         table_add_number(&table, peak_dot_gops(tiers[t], 2, c->share));
         table_add_number(&table, peak_dot_gops(tiers[t], 1, c->share));
         table_add_number(&table, tiers[t] == c->tier);
     }
     show(c, &table, "arithmetic",
-         "Multiply-adds from registers, of floats and of whole numbers into sums of 32 bits, one "
-         "core, by "
-         "instruction set");
+         "Multiply-adds, of floats and whole numbers from registers, of bf16 from the nearest "
+         "cache, one core, by instruction set");
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "measure/peak.h"
 
 #include "measure/measure.h"
+#include "measure/peak_bf16_kernels.h"
 #include "measure/peak_kernels.h"
 
 #include <math.h>
@@ -48,4 +49,9 @@ double peak_gflops(attn_tier_t tier, double share) {
 double peak_dot_gops(attn_tier_t tier, int bytes, double share) {
     const struct peak_variant *dots = &peak_kernels(tier)->dots[bytes - 1];
     return dots->run ? 1e-9 * best_rate(dots, share) : NAN;
+}
+
+double peak_bf16_gflops(attn_tier_t tier, double share) {
+    const struct peak_variant *products = peak_bf16_kernels(tier);
+    return products ? 1e-9 * best_rate(products, share) : NAN;
 }

@@ -31,6 +31,9 @@ double peak_gflops(attn_tier_t tier, double share);
  */
 double peak_dot_gops(attn_tier_t tier, int bytes, double share);
 
+/** The same of bf16 numbers, whose products are summed up in f32; NaN where the tier does not multiply them. */
+double peak_bf16_gflops(attn_tier_t tier, double share);
+
 /** An order of reading memory, and how fast it is. */
 typedef struct peak_read {
     int stretches; /**< parts of the array that are read side by side */

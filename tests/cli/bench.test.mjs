@@ -50,6 +50,57 @@ test("--dtype: rows in each element type, with its bytes and its errors", () => 
     }
 });
 
+test("--q-dtype: queries and results of another type", () => {
+    for (const type of ["f16", "bf16"]) {
+        const args = ["--n=2", "--m=50", "--dtype=f32", `--q-dtype=${type}`];
+        const [row] = bench("--backend=softmax", ...args);
+        assert.equal(row.q_dtype, type);
+        assertCounts(row, {
+            bytes: queryBytes(SIZES) + 50 * keyBytes(SIZES, "f32"),
+            pairs: 4 * 2 * 50,
+        });
+        const rounding = type === "f16" ? 2 ** -11 : 2 ** -8;
+        assert.ok(row.error > rounding / 16 && row.error < rounding, row.error);
+    }
+});
+
+test("a row has intensity and roofline, and says which peak its share is of", () => {
+    const args = ["--backend=softmax", "--n=200", "--m=200"];
+    for (const more of [[], ["--set=precision=int8"], ["--dtype=bf16", "--q-dtype=bf16"]]) {
+        const document = JSON.parse(succeed(["bench", ...sizes, ...args, ...more]));
+        const [row] = document.rows;
+        const bytes = row.gbps * row.ms * 1e6;
+        const flops = row.gflops * row.ms * 1e6;
+        const near = (a, b) => assert.ok(Math.abs(a - b) <= 4 * PRINTED * b, `${a}, not ${b}`);
+        near(row.intensity, flops / bytes);
+        const peak = (100 * row.gflops) / row.percent_of_peak;
+        near(row.roofline_gflops, Math.min(peak, row.intensity * document.read_gbps));
+        const [set, , precision] = row.kernel.split(" ");
+        const format = { bf16: "bf16", bf16x6: "bf16", int8: "(8|16)-bit" }[precision] ?? "f32";
+        assert.match(row.peak_of, new RegExp(`^${set} ${format}( / 6)?$`));
+        if (row.peak_of.endsWith(" f32")) near(peak, document.peak_gflops);
+    }
+});
+
+test("--rounds: all rows by turns, each the median of its rounds", () => {
+    const args = ["bench", ...sizes, "--backend=softmax", "--n=2,3", "--m=50", "--rounds=5"];
+    const { rows, rounds_ms } = JSON.parse(succeed(args));
+    assert.deepEqual(
+        rows.map(({ n }) => n),
+        [2, 3],
+    );
+    for (const [i, times] of rounds_ms.entries()) {
+        const sorted = times.toSorted((a, b) => a - b);
+        assert.equal(sorted.length, 5);
+        assert.equal(rows[i].ms, sorted[2]);
+        assert.deepEqual([rows[i].ms_low, rows[i].ms_high], [sorted[0], sorted[4]]);
+    }
+    assert.equal(
+        JSON.parse(succeed(args.filter((word) => word !== "--rounds=5"))).rounds_ms,
+        undefined,
+    );
+});
+
 test("--batch: so many sequences, each with its bytes", () => {
     const rows = bench("--backend=softmax", "--n=2", "--m=50", "--batch=1,3");
     for (const [i, batch] of [1, 3].entries()) {
@@ -199,6 +250,11 @@ describe("refuses", () => {
     const arrays = ["--q=q.npy", "--k=k.npy", "--v=v.npy"];
     for (const [args, says] of [
         [["--dtype=f8"], /--dtype: 'f8' is none of f32, f16, bf16 and i8\n/],
+        [["--q-dtype=i8"], /--q-dtype: 'i8' is none of f32, f16 and bf16\n/],
+        [["--q-dtype=f16,f32"], /--q-dtype: 'f16,f32' is none of/],
+        [["--q-dtype=f8"], /--q-dtype: 'f8' is none of/],
+        [["--q-dtype=f16", "--backward"], /--backward measures gradients in f32, and Q is f16/],
+        [["--rounds=0"], /--rounds: 0 is outside 1 to 1000/],
         [["--dtype="], /the value of --dtype is empty/],
         [["--dtype=f16,"], /--dtype: '' is none of/],
         [["--dtype=f16,f32,f16"], /--dtype: f16 is given twice/],
@@ -223,18 +279,27 @@ describe("refuses", () => {
         [["--stream", "--causal", "--input=kv_lengths=3"], /--stream has no --input kv_lengths/],
         [["--stream", "--causal=bottom-right", "--n=9", "--m=4"], /--stream: 9 queries from/],
         [[...arrays, "--dtype=f16"], /--dtype: --k and --v have element types of their own/],
+        [[...arrays, "--q-dtype=f16"], /--q-dtype: --q has an element type of its own/],
         [[...arrays, "--batch=2"], /--batch: --q, --k and --v have sizes of their own/],
         [[...arrays, "--past=2"], /--past: --q, --k and --v have sizes of their own/],
         [
             ["--q=q.npy", "--k=hk.npy", "--v=hv.npy", "--backward"],
             /--backward measures gradients in f32, and K and V are f16/,
         ],
-        ...["batch=2", "past=1", "dtype=f16", "stream", "kv-lens=3", "mask=m.npy"].flatMap(
-            (option) =>
-                ["kernels", "calibrate"].map((mode) => [
-                    [`--${mode}`, `--${option}`],
-                    new RegExp(`--${mode} has no --${option.split("=")[0]}\n`),
-                ]),
+        ...[
+            "batch=2",
+            "past=1",
+            "dtype=f16",
+            "q-dtype=f16",
+            "rounds=2",
+            "stream",
+            "kv-lens=3",
+            "mask=m.npy",
+        ].flatMap((option) =>
+            ["kernels", "calibrate"].map((mode) => [
+                [`--${mode}`, `--${option}`],
+                new RegExp(`--${mode} has no --${option.split("=")[0]}\n`),
+            ]),
         ),
     ])
         test(args.join(" "), () => {

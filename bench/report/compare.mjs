@@ -1,0 +1,170 @@
+// Compares two files of `attn bench --json --rounds R`: of each row how much its time has changed, within which interval, and
+// whether that decides anything. Of two runs of the same program 95 in 100 decide nothing, all rows together.
+//
+// usage: node compare.mjs OLD.json NEW.json
+//
+// The rounds of a row in one file against those in the other: the interval of Hodges and Lehmann, which the rank sum test of
+// Wilcoxon, Mann and Whitney gives, assumes nothing about how times are distributed, and an outlier is one round. Its
+// confidence is shared out among the rows (Bonferroni). What the machine itself has changed by, its peak and its reading in the
+// two files, decides nothing either.
+
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+
+const ERRORS = 0.05; // of comparisons of the same program
+const NAMES =
+    "backend batch n m d dv heads kv_heads q_dtype dtype causal past stream backward threads".split(
+        " ",
+    );
+
+/** How many of the ways to interleave a and b numbers have each count of pairs in which the second is less. */
+function pairCounts(a, b) {
+    let counts = [1];
+    // Gaussian binomial coefficient: times (1 - x^(b + i)) / (1 - x^i) for i = 1 ... a.
+    for (let i = 1; i <= a; i++) {
+        const next = Array(counts.length + b).fill(0);
+        const up = Array(counts.length + b + i).fill(0);
+        counts.forEach((count, at) => ((up[at] += count), (up[at + b + i] -= count)));
+        for (let at = 0; at < next.length; at++) next[at] = up[at] + (at >= i ? next[at - i] : 0);
+        counts = next;
+    }
+    return counts;
+}
+
+/**
+ * How many of the least, and of the largest, differences between a and b numbers lie outside of an interval that misses the
+ * true one in at most `errors` of the cases; NaN where there are too few for any.
+ */
+export function outside(a, b, errors) {
+    const counts = pairCounts(a, b);
+    const all = counts.reduce((sum, count) => sum + count);
+    let below = 0;
+    for (let k = 0; k < counts.length; k++) {
+        below += counts[k];
+        if (below > (errors / 2) * all) return k > 0 ? k - 1 : NaN;
+    }
+    return NaN;
+}
+
+/** {change, low, high}: by how many times the times of `now` are those of `before`; low 0 and high infinite where they are too few. */
+export function changeOf(before, now, errors) {
+    const ratios = now.flatMap((x) => before.map((y) => x / y)).sort((x, y) => x - y);
+    const middle = (ratios.length - 1) / 2;
+    const change = Math.sqrt(ratios[Math.floor(middle)] * ratios[Math.ceil(middle)]);
+    const out = outside(before.length, now.length, errors);
+    if (Number.isNaN(out)) return { change, low: 0, high: Infinity };
+    return { change, low: ratios[out], high: ratios[ratios.length - 1 - out] };
+}
+
+/** By how many times the machine is another, 1 or more. */
+const driftOf = (old, now) =>
+    Math.max(
+        ...["peak_gflops", "read_gbps"].map((name) => {
+            const ratio = now[name] / old[name];
+            return ratio > 0 ? Math.max(ratio, 1 / ratio) : 1;
+        }),
+    );
+
+const nameOf = (row) => NAMES.map((name) => row[name]).join(" ");
+
+/** A row in words: what sets it apart from others. */
+const wordsOf = (row, differing) =>
+    [row.backend, ...differing.map((name) => `${name} ${row[name]}`)].join(", ");
+
+const timesOf = ({ rows, rounds_ms }) =>
+    new Map(rows.map((row, i) => [nameOf(row), { row, times: rounds_ms[i] }]));
+
+const isMeasured = ({ times }) => times.every((ms) => ms > 0);
+
+function verdictOf({ low, high }, drift) {
+    if (high < 1 / drift) return "faster";
+    return low > drift ? "slower" : "not resolved";
+}
+
+/** {drift, rows: [{name, before, now, change, low, high, verdict}], alone: names of rows in one of them} of two documents. */
+export function compare(old, now) {
+    const [before, after] = [timesOf(old), timesOf(now)];
+    const both = [...after].filter(
+        ([name, entry]) => before.has(name) && isMeasured(entry) && isMeasured(before.get(name)),
+    );
+    const differing = NAMES.slice(1).filter(
+        (name) => new Set(both.map(([, { row }]) => row[name])).size > 1,
+    );
+    const drift = driftOf(old, now);
+    const rows = both.map(([name, { row, times }]) => {
+        const earlier = before.get(name);
+        const change = changeOf(earlier.times, times, ERRORS / both.length);
+        return {
+            name: wordsOf(row, differing),
+            before: earlier.row.ms,
+            now: row.ms,
+            ...change,
+            verdict: verdictOf(change, drift),
+        };
+    });
+    const alone = [...new Set([...before.keys(), ...after.keys()])].filter(
+        (name) => !both.some(([other]) => other === name),
+    );
+    return { drift, rows, alone };
+}
+
+/** What is no such file, in one line; "" for nothing. */
+export function refusalOf(file, document) {
+    if (!Array.isArray(document?.rows)) return `${file}: is no file of attn bench --json`;
+    if (!document.rounds_ms) return `${file}: has no rounds; measure with --rounds 12`;
+    return "";
+}
+
+const signed = (ratio) => {
+    const percent = (100 * (ratio - 1)).toFixed(1);
+    return Number.isFinite(ratio) && ratio > 0 ? `${percent > 0 ? "+" : ""}${percent}%` : "?";
+};
+
+/** As a table in Markdown, and what it comes to. */
+export function textOf({ drift, rows, alone }) {
+    const count = (word) => rows.filter(({ verdict }) => verdict === word).length;
+    return [
+        "| row | before, ms | now, ms | change | 95% interval, all rows together | verdict |",
+        "|---|---|---|---|---|---|",
+        ...rows.map(
+            (row) =>
+                `| ${row.name} | ${row.before.toPrecision(3)} | ${row.now.toPrecision(3)} | ${signed(row.change)} | ` +
+                `${signed(row.low)} to ${signed(row.high)} | ${row.verdict} |`,
+        ),
+        "",
+        `${count("faster")} faster, ${count("slower")} slower, ${count("not resolved")} not resolved; ` +
+            `the machine itself differs by ${signed(drift)}.`,
+        ...(alone.length ? [`Not in both, or not measured: ${alone.length} rows.`] : []),
+    ].join("\n");
+}
+
+function read(file) {
+    try {
+        return JSON.parse(readFileSync(file, "utf8"));
+    } catch (error) {
+        return { failed: error.message };
+    }
+}
+
+function main(files) {
+    if (files.length !== 2)
+        return "usage: compare OLD.json NEW.json (of attn bench --json --rounds 12)";
+    const documents = files.map(read);
+    for (const [i, document] of documents.entries()) {
+        if (document?.failed) return `${files[i]}: ${document.failed}`;
+        const refusal = refusalOf(basename(files[i]), document);
+        if (refusal) return refusal;
+    }
+    const [old, now] = documents;
+    if (old.host !== now.host) return `measured on two machines: ${old.host}, and ${now.host}`;
+    console.log(textOf(compare(old, now)));
+    return "";
+}
+
+if (process.argv[1] === import.meta.filename) {
+    const refusal = main(process.argv.slice(2));
+    if (refusal) {
+        console.error(`compare: ${refusal}`);
+        process.exit(2);
+    }
+}
