@@ -31,7 +31,7 @@ static float *take(attn_arena_t *arena, int64_t rows, int64_t columns) {
 void attn_mpi_back_lay_out(attn_mpi_plan_t *plan, int64_t most_rows, attn_arena_t *arena) {
     const attn_problem_t *p = &plan->whole;
     const int64_t rows = p->batch * p->heads * plan->rows,
-                  most_keys = (p->keys - 1) / plan->size + 1;
+                  most_keys = attn_mpi_most_rows(plan, p->keys);
     const int64_t tokens = kv_heads(p) * most_keys, group = group_of(p);
     back_t *back = &plan->back;
     for (int i = 0; i < 2; i++) back->sums[i] = (char *)take(arena, tokens, p->dim + p->value_dim);
@@ -112,11 +112,12 @@ static attn_status_t go_back(mpi_run_t *run, const kv_block_t *block, const piec
     const attn_problem_t *p = &plan->whole;
     const back_t *back = &plan->back;
     const int64_t group = group_of(p), queries = piece->queries.count, keys = piece->keys.count;
-    attn_plan_t *local = NULL;
+    const attn_plan_t *local;
+    piece_own_t own;
     attn_io_t gradients;
     attn_status_t status = attn_mpi_plan_piece(plan, piece, 1, &local, error);
     if (status == ATTN_OK) {
-        attn_io_t io = attn_mpi_piece_io(run, block, piece);
+        attn_io_t io = attn_mpi_piece_io(run, block, piece, &own);
         io.key = widened(back->key, &io.key);
         io.value = widened(back->value, &io.value);
         io.out = attn_mpi_queries_of(&run->out, p, piece);
@@ -130,7 +131,6 @@ static attn_status_t go_back(mpi_run_t *run, const kv_block_t *block, const piec
         gradients.slopes = part_like(back->part_slopes, &io.slopes, &run->gradients->slopes);
         status = attn_backward(local, &io, &gradients, error);
     }
-    attn_plan_destroy(local);
     if (status != ATTN_OK) return status;
     add_queries(run, piece);
     add_keys(run, block, piece);

@@ -78,10 +78,11 @@ static attn_status_t run_piece(mpi_run_t *run, const kv_block_t *block, const pi
                                attn_error_t *error) {
     attn_mpi_plan_t *plan = run->plan;
     const int64_t heads = piece->kv_heads * group_of(&plan->whole);
-    attn_plan_t *local = NULL;
+    const attn_plan_t *local;
+    piece_own_t own;
     attn_status_t status = attn_mpi_plan_piece(plan, piece, 0, &local, error);
     if (status == ATTN_OK) {
-        attn_io_t io = attn_mpi_piece_io(run, block, piece);
+        attn_io_t io = attn_mpi_piece_io(run, block, piece, &own);
         io.out = attn_tensor_bhnd(plan->part_out, piece->batches, heads, piece->queries.count,
                                   plan->whole.value_dim);
         io.lse = attn_tensor_bhnd(plan->part_lse, piece->batches, heads, piece->queries.count, 1);
@@ -89,7 +90,6 @@ static attn_status_t run_piece(mpi_run_t *run, const kv_block_t *block, const pi
         status = attn_run(local, &io, error);
         if (status == ATTN_OK) attn_mpi_combine(plan->context, parts, 2, &sum.out, &sum.lse);
     }
-    attn_plan_destroy(local);
     return status;
 }
 

@@ -1,4 +1,5 @@
 /* What a rank brings to a run or to its gradients is checked before any of it is used. */
+#include "split.h"
 #include "states.h"
 
 #include "attn/ext/inputs.h"
@@ -23,9 +24,12 @@ typedef struct arrays {
 /* libattn's own checks, of a problem with this rank's rows. */
 static attn_status_t check_with(const attn_mpi_plan_t *plan, const attn_problem_t *problem,
                                 const arrays_t *arrays, attn_error_t *error) {
+    const int is_own = plan->states || plan->split->kind == SPLIT_ALIKE;
     attn_plan_t *local = NULL;
-    attn_status_t status = attn_plan_create(plan->context, plan->backend, problem, plan->params,
-                                            plan->param_count, &local, error);
+    attn_status_t status =
+        is_own ? attn_plan_create(plan->context, plan->backend, problem, plan->params,
+                                  plan->param_count, &local, error)
+               : attn_plan_create(plan->context, "softmax", problem, NULL, 0, &local, error);
     if (status == ATTN_OK)
         status = arrays->is_back
                      ? attn_check_backward(local, &arrays->io, &arrays->gradients, error)
@@ -128,6 +132,7 @@ static attn_status_t check_rows(const attn_mpi_plan_t *plan, const arrays_t *giv
     problem.backward = given->is_back;
     remove_rules(&checked.io);
     remove_rules(&checked.gradients);
+    if (plan->split) problem.own_inputs = 0, checked.io.own = NULL;
     if (k && plan->whole.inputs & ATTN_INPUT_KV_LENGTHS) {
         count_own_keys(plan, &given->io);
         problem.inputs = ATTN_INPUT_KV_LENGTHS;
@@ -177,6 +182,7 @@ static attn_status_t check_rules(const attn_mpi_plan_t *plan, const arrays_t *gi
     arrays_t checked = *given;
     p.dtype = p.kv_dtype = ATTN_F32;
     p.backward = given->is_back;
+    p.own_inputs = 0, checked.io.own = NULL;
     p.queries = attn_max(plan->rows, 1);
     attn_status_t status = check_pairs(plan, &io->mask, "mask", ATTN_INPUT_MASK, &p, error);
     if (status == ATTN_OK)
@@ -222,8 +228,9 @@ attn_status_t attn_mpi_check(const attn_mpi_plan_t *plan, const attn_io_t *given
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "mpi: scores have a column for every key: not over ranks");
     const arrays_t arrays = {.io = *io};
-    const attn_status_t status =
+    attn_status_t status =
         plan->states ? check_lengths(plan, io, error) : check_rules(plan, &arrays, error);
+    if (status == ATTN_OK && plan->split) status = attn_mpi_split_check_lists(plan, io, error);
     return status == ATTN_OK ? check_rows(plan, &arrays, error) : status;
 }
 

@@ -1,5 +1,7 @@
 /* Queries of a rank beside a block of keys: one plan of libattn for each key/value head and pair of row ranges. */
-#include "piece.h"
+#include "split.h"
+
+#include <string.h>
 
 attn_tensor_t attn_mpi_slice_shared(attn_tensor_t tensor, int axis, int64_t first, int64_t count) {
     return tensor.shape[axis] == 1 ? tensor : attn_mpi_slice(tensor, axis, first, count);
@@ -9,7 +11,7 @@ attn_tensor_t attn_mpi_slice_shared(attn_tensor_t tensor, int axis, int64_t firs
 
 static attn_problem_t problem_of(const attn_mpi_plan_t *plan, const piece_t *piece,
                                  int32_t backward) {
-    attn_problem_t p = attn_mpi_block(&plan->whole, piece->start, piece->queries, piece->keys);
+    attn_problem_t p = attn_mpi_part_problem(plan, piece);
     p.batch = piece->batches;
     p.backward = backward;
     if (backward) p.kv_dtype = ATTN_F32; /* so that gradients are */
@@ -66,20 +68,33 @@ static attn_status_t reserve(attn_mpi_plan_t *plan, uint64_t size, attn_error_t 
                      (unsigned long long)size);
 }
 
-static attn_status_t make(const attn_mpi_plan_t *plan, const piece_t *piece, int32_t backward,
-                          attn_plan_t **local, attn_error_t *error) {
-    const attn_problem_t problem = problem_of(plan, piece, backward);
-    return attn_plan_create(plan->context, plan->backend, &problem, plan->params, plan->param_count,
+static attn_status_t make(const attn_mpi_plan_t *plan, const piece_t *piece,
+                          const attn_problem_t *problem, attn_plan_t **local, attn_error_t *error) {
+    const method_t *method = piece->method;
+    return attn_plan_create(plan->context, method->backend, problem, method->params, method->count,
                             local, error);
 }
 
+/* Heads of a block are planned alike; what a plan draws it draws once for them. */
 attn_status_t attn_mpi_plan_piece(attn_mpi_plan_t *plan, const piece_t *piece, int32_t backward,
-                                  attn_plan_t **local, attn_error_t *error) {
-    const attn_status_t status = make(plan, piece, backward, local, error);
-    return status == ATTN_OK ? reserve(plan, attn_plan_workspace_size(*local), error) : status;
+                                  const attn_plan_t **local, attn_error_t *error) {
+    const attn_problem_t problem = problem_of(plan, piece, backward);
+    const attn_problem_t *last = plan->cached ? &plan->cached_problem : NULL;
+    if (!last || plan->cached_method != piece->method ||
+        memcmp(last, &problem, sizeof problem) != 0) {
+        attn_plan_destroy(plan->cached);
+        plan->cached = NULL;
+        const attn_status_t status = make(plan, piece, &problem, &plan->cached, error);
+        if (status != ATTN_OK) return status;
+        plan->cached_problem = problem;
+        plan->cached_method = piece->method;
+    }
+    *local = plan->cached;
+    return reserve(plan, attn_plan_workspace_size(*local), error);
 }
 
-attn_io_t attn_mpi_piece_io(const mpi_run_t *run, const kv_block_t *block, const piece_t *piece) {
+attn_io_t attn_mpi_piece_io(const mpi_run_t *run, const kv_block_t *block, const piece_t *piece,
+                            piece_own_t *own) {
     const attn_mpi_plan_t *plan = run->plan;
     const attn_problem_t *whole = &plan->whole;
     const int64_t heads = piece->kv_heads * group_of(whole);
@@ -95,6 +110,12 @@ attn_io_t attn_mpi_piece_io(const mpi_run_t *run, const kv_block_t *block, const
     io.slopes = attn_mpi_slice_shared(run->io->slopes, 1, piece->kv_head * group_of(whole), heads);
     if (whole->inputs & ATTN_INPUT_KV_LENGTHS)
         io.kv_lengths = attn_tensor_lengths(plan->lengths, piece->batches);
+    if (plan->split->kind == SPLIT_LISTED) {
+        *own = (piece_own_t){.mask = attn_mpi_part_mask(plan, run->io, piece)};
+        own->arrays[plan->split->mask_index] = &own->mask;
+        io.own = own->arrays;
+        io.own_count = ATTN_MOST_OWN_ARRAYS;
+    }
     io.workspace = plan->workspace;
     io.workspace_size = plan->workspace_size;
     return io;
@@ -122,7 +143,6 @@ static void each_head(mpi_run_t *run, const kv_block_t *block, piece_t piece, at
     const attn_problem_t *whole = &plan->whole;
     attn_error_t error = {.status = ATTN_OK};
     piece.kv_heads = heads_at_once(plan);
-    if (!attn_mpi_meets(whole, piece.start, piece.queries, piece.keys)) return;
     if (whole->inputs & ATTN_INPUT_KV_LENGTHS && cut_lengths(run, &piece) == 0) return;
     for (piece.kv_head = 0; piece.kv_head < whole->kv_heads; piece.kv_head += piece.kv_heads) {
         if (run->status == ATTN_OK) attn_mpi_note(run, act(run, block, &piece, &error), &error);
@@ -133,11 +153,13 @@ static void each_head(mpi_run_t *run, const kv_block_t *block, piece_t piece, at
 static void each_batch(mpi_run_t *run, const kv_block_t *block, piece_t piece,
                        attn_mpi_act_t *act) {
     const attn_problem_t *whole = &run->plan->whole;
+    piece_t parts[MOST_PARTS];
     piece.batches = batches_at_once(run->plan);
     for (piece.batch = 0; piece.batch < whole->batch; piece.batch += piece.batches) {
         const int64_t keys = has_own_positions(whole) ? length_of(run, piece.batch) : whole->keys;
         piece.start = start_of(whole, keys);
-        each_head(run, block, piece, act);
+        const int count = attn_mpi_split(run->plan, run->io, &piece, parts);
+        for (int i = 0; i < count; i++) each_head(run, block, parts[i], act);
     }
 }
 
@@ -160,15 +182,16 @@ static attn_status_t measure_piece(const attn_mpi_plan_t *plan, const piece_t *p
                                    uint64_t *size, attn_error_t *error) {
     attn_status_t status = ATTN_OK;
     for (int32_t back = 0; status == ATTN_OK && back <= plan->whole.backward; back++) {
+        const attn_problem_t problem = problem_of(plan, piece, back);
         attn_plan_t *local = NULL;
-        status = make(plan, piece, back, &local, error);
+        status = make(plan, piece, &problem, &local, error);
         *size = attn_max((int64_t)*size, (int64_t)attn_plan_workspace_size(local));
         attn_plan_destroy(local);
     }
     return status;
 }
 
-/* Shards differ by a row in length at most: those of rank 0 are the longest, those of the last the shortest. */
+/* Of keys of rank 0 and of the last: among them are the longest and the shortest, and those at both ends. */
 attn_status_t attn_mpi_measure(attn_mpi_plan_t *plan, uint64_t *size, attn_error_t *error) {
     const attn_problem_t *whole = &plan->whole;
     const attn_mpi_rows_t all = {.count = {plan->rows}, .total = plan->rows};
@@ -176,16 +199,19 @@ attn_status_t attn_mpi_measure(attn_mpi_plan_t *plan, uint64_t *size, attn_error
     attn_status_t status = ATTN_OK;
     *size = 0;
     for (int end = 0; end < 2; end++) {
-        const attn_mpi_rows_t keys =
-            attn_mpi_shard(plan->layout, whole->keys, end ? plan->size - 1 : 0, plan->size);
+        const attn_mpi_rows_t keys = attn_mpi_rows_of(plan, whole->keys, end ? plan->size - 1 : 0);
         for (int pair = 0; status == ATTN_OK && pair < CHUNKS * CHUNKS; pair++) {
             const piece_t piece = {.batches = batches_at_once(plan),
                                    .kv_heads = heads_at_once(plan),
                                    .queries = chunk_of(queries, pair / CHUNKS),
                                    .keys = chunk_of(&keys, pair % CHUNKS),
                                    .start = start_of(whole, whole->keys)};
+            piece_t parts[MOST_PARTS];
+            int count = 0;
             if (piece.queries.count && piece.keys.count)
-                status = measure_piece(plan, &piece, size, error);
+                count = attn_mpi_split(plan, NULL, &piece, parts);
+            for (int i = 0; status == ATTN_OK && i < count; i++)
+                status = measure_piece(plan, &parts[i], size, error);
         }
     }
     return status;

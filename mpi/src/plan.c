@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "agree.h"
+#include "split.h"
 #include "states.h"
 
 #include <math.h>
@@ -77,10 +78,6 @@ static attn_status_t compare(MPI_Comm comm, const request_t *r, attn_error_t *er
 static int has_states(const char *backend) { return strcmp(backend, "linear") == 0; }
 
 static attn_status_t check_request(const request_t *r, attn_error_t *error) {
-    if (strcmp(r->backend, "softmax") != 0 && !has_states(r->backend))
-        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "mpi: backend '%.60s' is not split over ranks, softmax and linear are",
-                         r->backend);
     if (r->problem.backward && has_states(r->backend))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "mpi: gradients of linear are not split over ranks: attn_backward() has "
@@ -88,10 +85,6 @@ static attn_status_t check_request(const request_t *r, attn_error_t *error) {
     if (r->problem.backward && r->options.way == ATTN_MPI_WAY_TREE)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "mpi: gradients go round in a ring, not in a tree: leave way at 0");
-    if (r->problem.own_inputs && !has_states(r->backend))
-        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "mpi: the backend's own inputs (0x%x) are not split over ranks",
-                         r->problem.own_inputs);
     if (r->options.layout < ATTN_MPI_LAYOUT_AUTO || r->options.layout > ATTN_MPI_LAYOUT_ZIGZAG)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "mpi: layout is %d, must be 0, 1 or 2",
                          r->options.layout);
@@ -99,7 +92,7 @@ static attn_status_t check_request(const request_t *r, attn_error_t *error) {
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "mpi: way is %d, must be 0, 1 or 2",
                          r->options.way);
     return has_states(r->backend) ? attn_mpi_states_check(&r->problem, &r->options, error)
-                                  : ATTN_OK;
+                                  : attn_mpi_split_check(r->backend, &r->problem, error);
 }
 
 static attn_status_t read_request(const attn_context_t *context, const char *backend,
@@ -165,11 +158,23 @@ static attn_status_t choose_way(attn_mpi_plan_t *plan, const attn_mpi_options_t 
                         : ATTN_MPI_WAY_RING;
     plan->layout = options->layout;
     if (plan->layout == ATTN_MPI_LAYOUT_AUTO)
-        plan->layout =
-            plan->way == ATTN_MPI_WAY_RING && p->causal != ATTN_CAUSAL_NONE && p->window_left < 0
-                ? ATTN_MPI_LAYOUT_ZIGZAG
-                : ATTN_MPI_LAYOUT_CONTIGUOUS;
+        plan->layout = plan->way == ATTN_MPI_WAY_RING && p->causal != ATTN_CAUSAL_NONE &&
+                               plan->split->bounds.window_left < 0
+                           ? ATTN_MPI_LAYOUT_ZIGZAG
+                           : ATTN_MPI_LAYOUT_CONTIGUOUS;
     return ATTN_OK;
+}
+
+attn_mpi_rows_t attn_mpi_rows_of(const attn_mpi_plan_t *plan, int64_t rows, int rank) {
+    return attn_mpi_shard(plan->layout, rows, plan->split ? plan->split->unit : 1, rank,
+                          plan->size);
+}
+
+int64_t attn_mpi_most_rows(const attn_mpi_plan_t *plan, int64_t rows) {
+    int64_t most = 0;
+    for (int rank = 0; rank < plan->size; rank++)
+        most = attn_max(most, attn_mpi_rows_of(plan, rows, rank).total);
+    return most;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------ */
@@ -212,7 +217,7 @@ static void lay_out(attn_mpi_plan_t *plan, attn_arena_t *arena) {
     const int64_t heads = p->batch * p->heads, rows = heads * plan->rows;
     const int64_t part_heads = is_tree ? heads : p->heads / p->kv_heads;
     const uint64_t out_size = (uint64_t)p->value_dim * sizeof(float);
-    const uint64_t block = attn_mpi_kv_layout(p, (p->keys - 1) / plan->size + 2).size;
+    const uint64_t block = attn_mpi_kv_layout(p, attn_mpi_most_rows(plan, p->keys)).size;
     const uint64_t before = arena->used;
     plan->out = attn_arena_take(arena, rows, out_size);
     plan->lse = attn_arena_take(arena, rows, sizeof(double));
@@ -255,6 +260,7 @@ static attn_status_t prepare(attn_mpi_plan_t *plan, const attn_context_t *contex
     plan->context = context;
     plan->whole = r->problem;
     attn_status_t status = copy_texts(plan, r, error);
+    if (status == ATTN_OK && !has_states(r->backend)) status = attn_mpi_split_prepare(plan, error);
     if (status == ATTN_OK && !has_states(r->backend)) status = choose_way(plan, &r->options, error);
     if (status != ATTN_OK) return status;
     if (has_states(r->backend))
@@ -263,7 +269,8 @@ static attn_status_t prepare(attn_mpi_plan_t *plan, const attn_context_t *contex
     attn_mpi_key_rows(plan, plan->rank, &plan->key_rows);
     plan->rows = plan->way == ATTN_MPI_WAY_TREE ? plan->whole.queries : plan->query_rows.total;
     if (plan->way == ATTN_MPI_WAY_RING) attn_mpi_plan_hops(plan);
-    if (plan->way == ATTN_MPI_WAY_STATES) status = attn_mpi_states_prepare(plan, error);
+    status = plan->way == ATTN_MPI_WAY_STATES ? attn_mpi_states_prepare(plan, error)
+                                              : attn_mpi_split_draw(plan, error);
     return status == ATTN_OK ? take_memory(plan, error) : status;
 }
 
@@ -321,6 +328,8 @@ void attn_mpi_plan_destroy(attn_mpi_plan_t *plan) {
     if (!plan) return;
     MPI_Comm_free(&plan->comm);
     attn_mpi_states_destroy(plan);
+    attn_mpi_split_destroy(plan);
+    attn_plan_destroy(plan->cached);
     attn_host_release(NULL, plan->workspace);
     attn_host_release(NULL, plan->memory);
     free(plan->params);
@@ -330,7 +339,7 @@ void attn_mpi_plan_destroy(attn_mpi_plan_t *plan) {
 static int32_t rows_of(const attn_mpi_plan_t *plan, int64_t all, int32_t rank,
                        attn_mpi_rows_t *rows) {
     if (rank < 0 || rank >= plan->size || !rows) return 0;
-    *rows = attn_mpi_shard(plan->layout, all, rank, plan->size);
+    *rows = attn_mpi_rows_of(plan, all, rank);
     return 1;
 }
 

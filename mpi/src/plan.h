@@ -57,7 +57,11 @@ struct attn_mpi_plan {
     char *workspace;
     uint64_t workspace_size;
 
-    struct attn_mpi_states *states; /* of linear attention; NULL: softmax */
+    struct attn_mpi_states *states; /* of linear attention; else NULL, and: */
+    struct attn_mpi_split *split;
+    attn_plan_t *cached; /* of the last piece, which the next is often like */
+    attn_problem_t cached_problem;
+    const struct method *cached_method;
 
     back_t back;
     int first_hop, hops; /* of the ring: whose keys come by is rank - first_hop - i */
@@ -97,6 +101,12 @@ void attn_mpi_widen(const attn_tensor_t *to, const attn_tensor_t *from);
 
 /** The same of f32, rounded to the type of `to`, which may have any strides. */
 void attn_mpi_narrow(const attn_tensor_t *to, const attn_tensor_t *from);
+
+/** Which of `rows` rows a rank has. */
+attn_mpi_rows_t attn_mpi_rows_of(const attn_mpi_plan_t *plan, int64_t rows, int rank);
+
+/** The most that one has. */
+int64_t attn_mpi_most_rows(const attn_mpi_plan_t *plan, int64_t rows);
 
 /** Results so far, as tensors of all rows. */
 attn_part_t attn_mpi_sum(const attn_mpi_plan_t *plan, float *out, double *lse);

@@ -1,5 +1,5 @@
 /* Keys and values go round: each rank hands on the block that it has while it computes with it. */
-#include "plan.h"
+#include "split.h"
 
 /* ---- which blocks come by ------------------------------------------------------------------------ */
 
@@ -10,11 +10,11 @@ static int is_needed(const attn_mpi_plan_t *plan, int hop) {
         return 1; /* positions are known to a run alone */
     for (int rank = 0; rank < plan->size; rank++) {
         const int source = (rank - hop + plan->size) % plan->size;
-        const attn_mpi_rows_t q = attn_mpi_shard(plan->layout, whole->queries, rank, plan->size);
-        const attn_mpi_rows_t k = attn_mpi_shard(plan->layout, whole->keys, source, plan->size);
+        const attn_mpi_rows_t q = attn_mpi_rows_of(plan, whole->queries, rank);
+        const attn_mpi_rows_t k = attn_mpi_rows_of(plan, whole->keys, source);
         for (int pair = 0; pair < CHUNKS * CHUNKS; pair++)
-            if (attn_mpi_meets(whole, start_of(whole, whole->keys), chunk_of(&q, pair / CHUNKS),
-                               chunk_of(&k, pair % CHUNKS)))
+            if (attn_mpi_meets(&plan->split->bounds, start_of(whole, whole->keys),
+                               chunk_of(&q, pair / CHUNKS), chunk_of(&k, pair % CHUNKS)))
                 return 1;
     }
     return 0;
@@ -62,7 +62,7 @@ static attn_tensor_t tensor_in(char *block, uint64_t offset, attn_dtype_t dtype,
 /* Keys and values of rank `rank`, in a buffer. */
 static kv_block_t block_in(const attn_mpi_plan_t *plan, char *block, int rank) {
     const attn_problem_t *whole = &plan->whole;
-    kv_block_t kv = {.rows = attn_mpi_shard(plan->layout, whole->keys, rank, plan->size)};
+    kv_block_t kv = {.rows = attn_mpi_rows_of(plan, whole->keys, rank)};
     const int64_t rows = kv.rows.total;
     const kv_layout_t layout = attn_mpi_kv_layout(whole, rows);
     kv.key = tensor_in(block, layout.key, whole->kv_dtype, whole, rows, whole->dim);
@@ -93,7 +93,7 @@ static int around(const attn_mpi_plan_t *plan, int rank) {
 }
 
 static int64_t rows_of(const attn_mpi_plan_t *plan, int rank) {
-    return attn_mpi_shard(plan->layout, plan->whole.keys, rank, plan->size).total;
+    return attn_mpi_rows_of(plan, plan->whole.keys, rank).total;
 }
 
 static uint64_t bytes_of(const attn_mpi_plan_t *plan, int rank) {

@@ -13,8 +13,9 @@ typedef struct span {
 
 enum { CHUNKS = 2 };
 
-/** Rows of rank `rank` of `size`, in a layout that is not automatic. */
-attn_mpi_rows_t attn_mpi_shard(int32_t layout, int64_t rows, int rank, int size);
+/** Rows of rank `rank` of `size`, in a layout that is not automatic, cut at multiples of `unit`: what is left over is the
+ *  last part's. */
+attn_mpi_rows_t attn_mpi_shard(int32_t layout, int64_t rows, int64_t unit, int rank, int size);
 
 static inline span_t chunk_of(const attn_mpi_rows_t *rows, int chunk) {
     return (span_t){rows->first[chunk], rows->count[chunk]};
@@ -27,10 +28,10 @@ static inline int64_t start_of(const attn_problem_t *problem, int64_t keys) {
 
 /**
  * The problem of these queries beside these keys, the first query of the whole at position `start`: without sinks, which
- * count once for all keys. Its results are f32.
+ * count once for all keys. Its results are f32. `by_position`: its past counts, whatever its rules.
  */
 attn_problem_t attn_mpi_block(const attn_problem_t *whole, int64_t start, span_t queries,
-                              span_t keys);
+                              span_t keys, int by_position);
 
 /** Whether some of these queries sees some of these keys, as far as positions say. */
 int attn_mpi_meets(const attn_problem_t *whole, int64_t start, span_t queries, span_t keys);

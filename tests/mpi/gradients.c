@@ -1,68 +1,7 @@
 /* Gradients of softmax over ranks: of every array that has one, against exact attention's of the whole sequence. */
-#include "shard.h"
+#include "back.h"
 
 #include "support/fixture.h"
-
-/* ---- one run and its gradients ----------------------------------------------------------------- */
-
-typedef struct job {
-    const attn_context_t *context;
-    int32_t layout;
-} job_t;
-
-static typed_t like(const typed_t *array) {
-    if (!array->tensor.data) return (typed_t){0};
-    return typed_create(array->tensor.dtype, LAYOUT_BHND, array->tensor.shape);
-}
-
-/* Every rank has the whole sum. */
-static void copy(typed_t *to, const typed_t *from) {
-    const int64_t *shape = to->tensor.shape;
-    for (int64_t h = 0; to->tensor.data && h < shape[1]; h++)
-        typed_set(to, 0, h, 0, 0, typed_get(&from->tensor, 0, h, 0, 0));
-}
-
-/* Of a bias with one row for all each rank has its queries' part. */
-static void gather_bias(typed_t *whole, const typed_t *part, const attn_mpi_rows_t *rows) {
-    const attn_mpi_rows_t one = {.count = {1}, .total = 1};
-    if (whole->tensor.data) shard_gather(whole, part, whole->tensor.shape[2] == 1 ? &one : rows);
-}
-
-static void solve(void *data, trial_t *trial, typed_t *const whole[TRIAL_GRADIENTS]) {
-    const job_t *job = data;
-    attn_mpi_plan_t *plan =
-        ranks_plan(job->context, &trial->problem, job->layout, ATTN_MPI_WAY_RING);
-    shard_t shard = shard_create(trial, plan);
-    typed_t out = shard_rows(whole[TRIAL_OUT], LAYOUT_BNHD, &shard.queries);
-    typed_t arrays[TRIAL_GRADIENTS] = {
-        like(&out),        like(&shard.query),       like(&shard.key),         like(&shard.value),
-        like(&shard.bias), like(whole[TRIAL_SINKS]), like(whole[TRIAL_SLOPES])};
-    attn_io_t gradients;
-    attn_error_t error = {0};
-    shard_run(&shard);
-    attn_io_init(&gradients);
-    gradients.out = out.tensor;
-    gradients.query = arrays[TRIAL_QUERY].tensor;
-    gradients.key = arrays[TRIAL_KEY].tensor;
-    gradients.value = arrays[TRIAL_VALUE].tensor;
-    gradients.bias = arrays[TRIAL_BIAS].tensor;
-    gradients.sinks = arrays[TRIAL_SINKS].tensor;
-    gradients.slopes = arrays[TRIAL_SLOPES].tensor;
-    if (attn_mpi_backward(plan, &shard.io, &gradients, &error)) test_fail("%s", error.message);
-    for (int i = 1; i < TRIAL_GRADIENTS; i++)
-        if (arrays[i].block) typed_check(&arrays[i], "a gradient");
-    shard_gather(whole[TRIAL_QUERY], &arrays[TRIAL_QUERY], &shard.queries);
-    shard_gather(whole[TRIAL_KEY], &arrays[TRIAL_KEY], &shard.keys);
-    shard_gather(whole[TRIAL_VALUE], &arrays[TRIAL_VALUE], &shard.keys);
-    gather_bias(whole[TRIAL_BIAS], &arrays[TRIAL_BIAS], &shard.queries);
-    copy(whole[TRIAL_SINKS], &arrays[TRIAL_SINKS]);
-    copy(whole[TRIAL_SLOPES], &arrays[TRIAL_SLOPES]);
-    for (int i = 0; i < TRIAL_GRADIENTS; i++)
-        if (arrays[i].block) typed_destroy(&arrays[i]);
-    if (out.block) typed_destroy(&out);
-    shard_destroy(&shard);
-    attn_mpi_plan_destroy(plan);
-}
 
 /* ---- all rules ------------------------------------------------------------------------------------ */
 
@@ -76,7 +15,7 @@ static void add_rules(attn_problem_t *p, int kind) {
 }
 enum { KINDS = 12 };
 
-/** Lengths that ranks do not divide, below and above their number; two roundings a part in each of two sums. */
+/** Lengths that ranks do not divide, below and above their number. */
 static void every_rule_is_that_of_the_whole(void **state) {
     static const int64_t queries[] = {1, 3, 45}, keys[] = {2, 37, 90};
     attn_context_t *context = fixture_context(2);
@@ -88,14 +27,14 @@ static void every_rule_is_that_of_the_whole(void **state) {
             for (size_t m = 0; m < TEST_COUNT(keys); m++)
                 for (int32_t layout = 1; layout <= 2; layout++) {
                     attn_problem_t problem = fixture_problem(2, 4, queries[n], keys[m], 7, 10);
-                    job_t job = {context, layout};
+                    back_job_t job = {context, layout};
                     add_rules(&problem, kind);
                     number++;
                     if (!test_takes_case()) continue;
                     const look_t look = {.layout = (layout_t)(number % LAYOUT_COUNT),
                                          .bias_axes = (int)(number % 8),
                                          .mask_axes = (int)(number / 3 % 8)};
-                    trial_check_gradients_by(&problem, &look, 8 * ranks_size() + 1, solve, &job);
+                    trial_check_gradients_by(&problem, &look, back_steps(), back_solve, &job);
                 }
     attn_context_destroy(context);
 }
@@ -131,7 +70,7 @@ static void runs_repeat_their_bits(void **state) {
     for (int i = 0; i < 2; i++) plans[i] = ranks_plan(contexts[i], &problem, 0, 0);
     shard_t shard = shard_create(&trial, plans[0]);
     const typed_t *const of[ARRAYS] = {&shard.query, &shard.key, &shard.value};
-    for (int i = 0; i < 2 * ARRAYS; i++) arrays[i / ARRAYS][i % ARRAYS] = like(of[i % ARRAYS]);
+    for (int i = 0; i < 2 * ARRAYS; i++) arrays[i / ARRAYS][i % ARRAYS] = back_like(of[i % ARRAYS]);
     shard_run(&shard);
     go_back(plans[0], &shard, arrays[0]);
     for (int run = 0; run < 3; run++) {

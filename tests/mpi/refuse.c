@@ -40,7 +40,19 @@ static void a_parameter(call_t *c) {
 static void no_queries(call_t *c) { c->problem.queries = 0; }
 static void unknown_layout(call_t *c) { c->options.layout = 3; }
 static void unknown_way(call_t *c) { c->options.way = -1; }
-static void sparse(call_t *c) { c->backend = "sparse"; }
+static void choosing(call_t *c) {
+    c->backend = "sparse", c->params[c->param_count++] = (attn_param_t){"pattern", "topk"};
+}
+static void choosing_keys(call_t *c) {
+    c->backend = "sparse", c->params[c->param_count++] = (attn_param_t){"pattern", "topkeys"};
+}
+static void hashing(call_t *c) {
+    c->backend = "sparse", c->params[c->param_count++] = (attn_param_t){"pattern", "lsh"};
+}
+static void looking(call_t *c) {
+    c->backend = "sketch", c->params[c->param_count++] = (attn_param_t){"method", "leverage"};
+}
+static void other_backend(call_t *c) { c->backend = "org.example.other"; }
 static void gradients(call_t *c) { c->problem.backward = 1; }
 static void gradients_in_a_tree(call_t *c) {
     c->problem.backward = 1, c->options.way = ATTN_MPI_WAY_TREE;
@@ -73,7 +85,11 @@ static const struct {
     {no_queries, 1, ATTN_ERROR_SHAPE, "rank |queries"},
     {unknown_layout, 1, ATTN_ERROR_ARGUMENT, "rank |layout is 3"},
     {unknown_way, 0, ATTN_ERROR_ARGUMENT, "rank 0|way is -1"},
-    {sparse, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|sparse|not split"},
+    {choosing, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|topk is not split|chooses among all keys"},
+    {choosing_keys, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|topkeys is not split"},
+    {hashing, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|lsh is not split"},
+    {looking, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|method=leverage is not split|all rows"},
+    {other_backend, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|org.example.other|not split"},
     {gradients, 1, ATTN_ERROR_ARGUMENT, "ranks differ in backward: 0 to 1"},
     {gradients_in_a_tree, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|gradients|tree"},
     {gradients_of_linear, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|gradients of linear|state_out"},

@@ -4,6 +4,7 @@
 #include "support/compare.h"
 #include "support/fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
@@ -117,9 +118,12 @@ void shard_run(shard_t *shard) {
     check_array(&shard->bias, "bias");
 }
 
-void shard_compare(const shard_t *shard) {
+void shard_compare(const shard_t *shard) { shard_compare_under(shard, NULL); }
+
+void shard_compare_under(const shard_t *shard, exact_pattern_t *pattern) {
     const attn_problem_t *p = &shard->trial->problem;
-    exact_t exact = exact_create(p);
+    exact_t exact = trial_exact(shard->trial);
+    if (pattern) exact.has = pattern;
     for (int64_t b = 0; b < p->batch; b++)
         for (int64_t h = 0; h < p->heads; h++)
             for (int64_t i = 0; i < shard->queries.total; i++) {
@@ -140,8 +144,13 @@ attn_mpi_plan_t *ranks_plan(const attn_context_t *context, const attn_problem_t 
         .struct_size = sizeof options, .layout = layout, .way = way};
     attn_mpi_plan_t *plan = NULL;
     attn_error_t error = {0};
-    if (attn_mpi_plan_create(context, MPI_COMM_WORLD, "softmax", problem, NULL, 0, &options, &plan,
-                             &error))
+    attn_param_t params[FIXTURE_SETTINGS];
+    char text[256];
+    shard_begin();
+    snprintf(text, sizeof text, "%s", trial_subject()->settings);
+    const uint32_t count = fixture_settings(text, params);
+    if (attn_mpi_plan_create(context, MPI_COMM_WORLD, trial_subject()->backend, problem, params,
+                             count, &options, &plan, &error))
         test_fail("attn_mpi_plan_create: %s", error.message);
     return plan;
 }

@@ -32,6 +32,9 @@ void shard_run(shard_t *shard);
 /** Fail unless this rank's rows are exact attention's. */
 void shard_compare(const shard_t *shard);
 
+/** The same under a pattern of the caller's, which has no use for its first argument. */
+void shard_compare_under(const shard_t *shard, exact_pattern_t *pattern);
+
 /** Rows of an array of the whole, those of two ranges; an array without rows is absent. */
 typed_t shard_rows(const typed_t *whole, layout_t layout, const attn_mpi_rows_t *rows);
 
@@ -41,7 +44,7 @@ typed_t shard_pairs(const typed_t *whole, layout_t layout, const attn_mpi_rows_t
 /** Every rank's rows at their places in the whole, on every rank. Collective. */
 void shard_gather(typed_t *whole, const typed_t *rows, const attn_mpi_rows_t *own);
 
-/** A plan that must succeed. Collective. */
+/** A plan of the subject of trials, softmax unless another is set, that must succeed. Collective. */
 attn_mpi_plan_t *ranks_plan(const attn_context_t *context, const attn_problem_t *problem,
                             int32_t layout, int32_t way);
 

@@ -37,8 +37,11 @@ static const trial_subject_t SUBJECTS[] = {
      {.form = FORM_SPARSE, .pattern = PATTERN_STRIDED, .block = 3, .local = 2, .stride = 3}},
 };
 static size_t turn; /* the subject's number, from 1 on */
+static const trial_subject_t *other;
 
-const trial_subject_t *trial_subject(void) { return &SUBJECTS[turn - 1]; }
+const trial_subject_t *trial_subject(void) { return other ? other : &SUBJECTS[turn - 1]; }
+
+void trial_set_subject(const trial_subject_t *subject) { other = subject; }
 
 int trial_is_dense(void) { return trial_subject()->formula.form == FORM_SOFTMAX; }
 
@@ -49,8 +52,8 @@ int trial_next_subject(void) {
     int found = 0;
     while (!found && turn < TEST_COUNT(SUBJECTS)) {
         const trial_subject_t *subject = &SUBJECTS[turn++];
-        const int other = strstr(subject->settings, "bf16") != NULL;
-        if (other != bf16 && turn > 1)
+        const int is_bf16 = strstr(subject->settings, "bf16") != NULL;
+        if (is_bf16 != bf16 && turn > 1)
             continue; /* the same f32 once more; the first is automatic */
         found = attn_backend_find(context, subject->backend) != NULL;
     }

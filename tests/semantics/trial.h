@@ -25,6 +25,9 @@ int trial_is_dense(void);
 /** Goes on to the next that this build has; returns 0 after the last. */
 int trial_next_subject(void);
 
+/** Another one instead, that stays where it is; NULL: the one whose turn it is. */
+void trial_set_subject(const trial_subject_t *subject);
+
 /** main() of a test of semantics: all tests, for each subject. */
 #define SEMANTICS_MAIN(...)                                                                        \
     int main(void) {                                                                               \

@@ -61,12 +61,9 @@ attn_problem_t fixture_problem(int64_t batch, int64_t heads, int64_t queries, in
     return problem;
 }
 
-enum { MAX_SETTINGS = 8 };
-
-/** Cuts `text` at its commas and equal signs. */
-static uint32_t parse_settings(char *text, attn_param_t params[MAX_SETTINGS]) {
+uint32_t fixture_settings(char *text, attn_param_t params[FIXTURE_SETTINGS]) {
     uint32_t count = 0;
-    for (char *next; text && *text && count < MAX_SETTINGS; text = next) {
+    for (char *next; text && *text && count < FIXTURE_SETTINGS; text = next) {
         next = strchr(text, ',');
         if (next) *next++ = 0;
         char *value = strchr(text, '=');
@@ -82,8 +79,8 @@ attn_status_t fixture_try_plan(const attn_context_t *context, const char *backen
                                attn_plan_t **plan, attn_error_t *error) {
     char text[256];
     snprintf(text, sizeof text, "%s", settings ? settings : "");
-    attn_param_t params[MAX_SETTINGS];
-    const uint32_t count = parse_settings(text, params);
+    attn_param_t params[FIXTURE_SETTINGS];
+    const uint32_t count = fixture_settings(text, params);
     return attn_plan_create(context, backend, problem, params, count, plan, error);
 }
 
@@ -92,8 +89,8 @@ attn_status_t fixture_try_stream(const attn_context_t *context, const char *back
                                  int64_t max_keys, attn_stream_t **stream, attn_error_t *error) {
     char text[256];
     snprintf(text, sizeof text, "%s", settings ? settings : "");
-    attn_param_t params[MAX_SETTINGS];
-    const uint32_t count = parse_settings(text, params);
+    attn_param_t params[FIXTURE_SETTINGS];
+    const uint32_t count = fixture_settings(text, params);
     return attn_stream_create(context, backend, problem, params, count, max_keys, stream, error);
 }
 

@@ -17,6 +17,10 @@ int64_t fixture_lanes(const attn_context_t *context);
 attn_problem_t fixture_problem(int64_t batch, int64_t heads, int64_t queries, int64_t keys,
                                int64_t dim, int64_t value_dim);
 
+/** "name=value,name=value" as parameters, which point into the text: it is cut at commas and equal signs. */
+enum { FIXTURE_SETTINGS = 8 };
+uint32_t fixture_settings(char *text, attn_param_t params[FIXTURE_SETTINGS]);
+
 /** Parse "name=value,name=value" ("" or NULL: none) and call attn_plan_create(). */
 attn_status_t fixture_try_plan(const attn_context_t *context, const char *backend,
                                const attn_problem_t *problem, const char *settings,

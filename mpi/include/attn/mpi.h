@@ -11,9 +11,9 @@
  *
  * Each rank has rows of Q, K and V and gets the same rows of the result. Keys and values go round
  * in a ring while the ranks compute with those that they have, or, where queries are few, all ranks
- * answer all queries with their own keys and the answers are combined in a tree. Partial results
- * are f32, with lse in f64. Linear attention sends states, in f32: causal in a chain, head by head,
- * by every rule; else their sum.
+ * answer all queries with their own keys and the answers are combined in a tree: softmax, sparse
+ * and sketch. Partial results are f32, with lse in f64. Linear attention sends states, in f32:
+ * causal in a chain, head by head, by every rule; else their sum.
  *
  * The same bits come out of every run with as many ranks, the same tier and the same arrays. With
  * another number of ranks sums are in another order.
@@ -43,7 +43,8 @@ typedef struct attn_mpi_plan attn_mpi_plan_t;
 /** Which rows a rank has. */
 enum attn_mpi_layout_code {
     ATTN_MPI_LAYOUT_AUTO =
-        0, /**< zigzag for causal problems without a left window, else contiguous */
+        0, /**< zigzag for causal problems without a left window, or a pattern like one, else
+                contiguous */
     ATTN_MPI_LAYOUT_CONTIGUOUS = 1, /**< rank r of p: part r of p */
     ATTN_MPI_LAYOUT_ZIGZAG =
         2 /**< parts r and 2 p - 1 - r of 2 p: causal work is the same on all */
@@ -66,7 +67,8 @@ typedef struct attn_mpi_options {
     int32_t reserved;
 } attn_mpi_options_t;
 
-/** Two ranges of rows of the whole sequence, side by side in a rank's arrays. One may be empty. */
+/** Two ranges of rows of the whole sequence, side by side in a rank's arrays. One may be empty.
+ *  Those of sparse begin with a block. */
 typedef struct attn_mpi_rows {
     int64_t first[2], count[2];
     int64_t total; /**< of both: rows of the rank's arrays */
@@ -94,8 +96,9 @@ typedef struct attn_mpi_times {
  * - ATTN_ERROR_ARGUMENT: ranks differ, in what the message says; MPI is not there; an option is
  *   none.
  * - ATTN_ERROR_UNSUPPORTED: a backend, an input or an output that is not split over ranks. Causal
- *   linear has as many queries as keys, and no lengths with bottom-right alignment. Gradients are
- *   those of softmax, in a ring.
+ *   linear has as many queries as keys, and no lengths with bottom-right alignment; it has no
+ *   gradients. Sparse: not topk, topkeys, lsh, or lists in CSR. Sketch: no method that looks at all
+ *   rows. Gradients go round in a ring.
  */
 ATTN_API attn_status_t attn_mpi_plan_create(const attn_context_t *context, MPI_Comm comm,
                                             const char *backend, const attn_problem_t *problem,
@@ -126,6 +129,7 @@ ATTN_API int32_t attn_mpi_plan_options(const attn_mpi_plan_t *plan, attn_mpi_opt
  *     mask, bias (B|1, H|1, q|1, m): rows of its queries, columns of all keys;
  *         with ATTN_MPI_WAY_TREE (B|1, H|1, 1, m), on every rank
  *     kv_lengths, sinks, slopes: whole, the same on every rank
+ *     sparse: block_mask whole on every rank
  *     linear: decay and beta (B|1, Hkv|1, k|1, ...)
  *         state and state_z whole on every rank, of which the first rank's count
  *         state_out and state_z_out on every rank or on none
