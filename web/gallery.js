@@ -16,7 +16,7 @@ const verdicts = ["holds", "fails", "undecided", "illustration"];
 /** In the order of `attn lab list`; others come behind. */
 const order = [
     ...["separation", "softmax-regression", "sparsification"],
-    ...["constructions", "complexity", "reasoning"],
+    ...["constructions", "programs", "complexity", "reasoning"],
 ];
 
 /** Takes hours, and is not in `libattn-labs`. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 extern const lab_t lab_separation, lab_softmax_regression, lab_sparsification, lab_constructions,
-    lab_complexity, lab_reasoning;
+    lab_programs, lab_complexity, lab_reasoning;
 
 /* Those whose backends are in this build; CMakeLists.txt says which are. */
 static const lab_t *const LABS[] = {
@@ -17,6 +17,7 @@ static const lab_t *const LABS[] = {
 #endif
 #if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR && ATTN_HAS_SPARSE
     &lab_constructions,
+    &lab_programs,
 #endif
 #if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR && ATTN_HAS_SPARSE && ATTN_HAS_SKETCH
     &lab_complexity,

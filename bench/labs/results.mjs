@@ -13,6 +13,7 @@ const LABS = [
     "softmax-regression",
     "sparsification",
     "constructions",
+    "programs",
     "complexity",
     "reasoning",
 ];

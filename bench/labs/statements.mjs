@@ -13,6 +13,7 @@ export const paperOf = {
     "softmax-regression": "2304.13276",
     sparsification: "2304.04397",
     constructions: "2402.13934",
+    programs: "2402.13934",
     complexity: "2402.13934",
     reasoning: "2402.13934",
 };

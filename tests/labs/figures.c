@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const char *const names[] = {"softmax-regression", "sparsification", "constructions",
-                                    "complexity"};
+                                    "programs", "complexity"};
 
 static const lab_t *find(const char *name) {
     const lab_t *lab = lab_find(name);
@@ -106,6 +106,16 @@ static void check_constructions(const lab_panel_t *panel, const double *row) {
     }
 }
 
+static void check_programs(const lab_panel_t *panel, const double *row) {
+    for (uint32_t c = 1; c < panel->column_count; c++) {
+        const char *name = panel->columns[c].name;
+        const int is_share = strcmp(panel->y.label, "width D") != 0 &&
+                             (strcmp(name, "linear") == 0 || strcmp(name, "sparse") == 0 ||
+                              strcmp(name, "right") == 0);
+        assert_true(is_share ? row[c] == 1 : row[c] > 0);
+    }
+}
+
 static void check_row(const lab_run_t *run, const double *row) {
     if (strcmp(run->lab->name, "softmax-regression") == 0)
         check_softmax_regression(run->panel, row);
@@ -113,6 +123,8 @@ static void check_row(const lab_run_t *run, const double *row) {
         check_sparsification(run->panel, row);
     else if (strcmp(run->lab->name, "constructions") == 0)
         check_constructions(run->panel, row);
+    else if (strcmp(run->lab->name, "programs") == 0)
+        check_programs(run->panel, row);
     else
         for (uint32_t c = 1; c < run->panel->column_count; c++)
             assert_true(row[c] > 0 || isnan(row[c])); /* no interval of a few samples */

@@ -155,6 +155,18 @@ static void verdicts_follow_the_numbers(void **state) {
                      LAB_HOLDS);
     assert_int_equal(
         VERDICT("constructions", "eps", {"x", 0.1}, {"eps", 0.1}, {"copy_exact", 0.11}), LAB_FAILS);
+    /* One wrong chain of hundreds is one too many; nothing is said where the expression before is not seen. */
+    assert_int_equal(VERDICT("programs", "distance", {"linear", 1}, {"sparse", 1}), LAB_HOLDS);
+    assert_int_equal(VERDICT("programs", "distance", {"linear", 1}, {"sparse", 0.999}), LAB_FAILS);
+    assert_int_equal(VERDICT("programs", "arithmetic", {"right", 1}, {"seen", 1}, {"width", 481},
+                             {"depth", 5}, {"heads", 5}),
+                     LAB_HOLDS);
+    assert_int_equal(VERDICT("programs", "arithmetic", {"right", 1}, {"seen", 1}, {"width", 481},
+                             {"depth", 6}, {"heads", 5}),
+                     LAB_FAILS);
+    assert_int_equal(VERDICT("programs", "arithmetic", {"right", 0.5}, {"seen", 0}, {"width", 481},
+                             {"depth", 5}, {"heads", 5}),
+                     LAB_UNDECIDED);
     assert_int_equal(VERDICT("softmax-regression", "shift", {"told", 8}, {"moving", 8},
                              {"premises", 8}, {"weight", -1}, {"tight", 32}, {"bound", 72}),
                      LAB_HOLDS);

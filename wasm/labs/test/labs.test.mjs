@@ -15,11 +15,18 @@ const run = promisify(execFile);
 const small = ["separation", { trials: 10 }, { panel: "7b", seed: 7 }];
 const withOptions = (options) => [small[0], small[1], { ...small[2], ...options }];
 
-test("five experiments are declared, with all that a page needs", async () => {
+test("six experiments are declared, with all that a page needs", async () => {
     const all = await labs();
     assert.deepEqual(
         all.map(({ name }) => name),
-        ["separation", "softmax-regression", "sparsification", "constructions", "complexity"],
+        [
+            "separation",
+            "softmax-regression",
+            "sparsification",
+            "constructions",
+            "programs",
+            "complexity",
+        ],
     );
     for (const { params, panels, summary, reference } of all) {
         assert.ok(panels.length > 0 && summary.length > 20 && reference.length > 5);

@@ -14,6 +14,7 @@ const counted: Readonly<Record<string, string>> = {
     points: "Punkten",
     problems: "Aufgaben",
     means: "Mitteln",
+    models: "Modellen",
     rates: "Raten",
     ratios: "Verhältnissen",
     sizes: "Größen",
@@ -80,6 +81,10 @@ const growth = clauses([
         "Tabelle 1: ihre Spalte der Lokalität, bei festem m",
     ],
     [/Table 1/g, "Tabelle 1"],
+    [/Depth and heads are constant/, "Tiefe und Köpfe sind fest"],
+    [/Depth or heads change/, "Tiefe oder Köpfe ändern sich"],
+    [/, and weights within the bound\./, ", und Gewichte innerhalb der Schranke."],
+    [/, weights above the bound\./, ", Gewichte über der Schranke."],
 ]);
 
 const widths = clauses([
@@ -132,6 +137,11 @@ const found: readonly Pattern[] = [
     [
         /^The largest error is (\S+) eps, at (\w+) = (\S+)\.$/,
         "Der größte Fehler ist $1 eps, bei $2 = $3.",
+    ],
+    [/^Numbers are off whole ones by (\S+) at most\.$/, "Zahlen liegen höchstens $1 neben ganzen."],
+    [
+        /^All have a width of (\d+); numbers are off 0 and 1 by (\S+) at most\.$/,
+        "Alle haben die Breite $1; Zahlen liegen höchstens $2 neben 0 und 1.",
     ],
     [
         /^The largest error is (\S+) of 12 r and (\S+) of the proof's 6 r \(A \+ A'\)_ij\.$/,

@@ -5,6 +5,7 @@ import { complexity } from "./complexity";
 import { constructions } from "./constructions";
 import { patterns } from "./findings";
 import { plain } from "./plain";
+import { programs } from "./programs";
 import { reasoning } from "./reasoning";
 import { regression } from "./regression";
 import { separation } from "./separation";
@@ -20,7 +21,7 @@ const verdicts = {
 export const ofLabs = translator(
     {
         ...{ ...plain, ...verdicts, ...complexity, ...constructions, ...reasoning },
-        ...{ ...regression, ...separation, ...sparsification },
+        ...{ ...programs, ...regression, ...separation, ...sparsification },
     },
     patterns,
 );

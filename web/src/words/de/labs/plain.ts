@@ -46,6 +46,12 @@ export const plain = {
         "Schichten mit Gewichten von Hand mitteln und kopieren Token so genau wie zugesagt.",
     "The hand-made weights grow no faster than promised.":
         "Die Gewichte von Hand wachsen nicht schneller als zugesagt.",
+    "With hand-made weights, linear and sparse attention compute an edit distance.":
+        "Mit Gewichten von Hand berechnen lineare und dünne Attention eine Editierdistanz.",
+    "These models grow as the square root of the length, and only in width.":
+        "Diese Modelle wachsen wie die Wurzel der Länge, und nur in der Breite.",
+    "With hand-made weights, sparse attention of one small width evaluates expressions.":
+        "Mit Gewichten von Hand wertet dünne Attention einer kleinen Breite Ausdrücke aus.",
     "Softmax remembers all tokens, sparse attention some, linear attention a fixed amount.":
         "Softmax merkt sich alle Token, dünne Attention einige, lineare Attention immer gleich viel.",
     "To remember as much, sparse and linear attention must be wider.":
