@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/gradients.h"
 #include "cli/inputs.h"
+#include "cli/mpi/join.h"
 #include "cli/mpi/ranks.h"
 #include "cli/output.h"
 #include "cli/report.h"
@@ -22,6 +23,7 @@ typedef struct run_command {
     const char *backend, *weights, *present_key, *present_value;
     int64_t scores_mode; /* -1: none given */
     int64_t chunk;       /* of a stream; 0: no stream */
+    int64_t mpi_wait;    /* -1: none given; cli/mpi/join.c has read it */
 
     attn_context_t *context;
     trial_t trial;
@@ -217,6 +219,8 @@ static int check_options(run_command_t *run) {
     if (run->chunk && run->weights) return cli_complain(CLI_USAGE, "--stream has no --weights");
     if (run->chunk && run->gradients.files.count)
         return cli_complain(CLI_USAGE, "--stream has no --grad");
+    if (run->mpi_wait >= 0 && !run->over_ranks)
+        return cli_complain(CLI_USAGE, "--mpi-wait needs --mpi");
     run->inputs.backward = run->gradients.files.count > 0;
     run->inputs.scores = run->scores_mode > 0 ? (int32_t)run->scores_mode : ATTN_SCORES_RAW;
     return CLI_OK;
@@ -306,6 +310,7 @@ int cli_run(int argc, char **argv) {
     run_command_t run = {.settings = {.threads = 1},
                          .inputs = {.rules = {.scale = NAN}},
                          .scores_mode = -1,
+                         .mpi_wait = -1,
                          .report = {.trial = &run.trial,
                                     .inputs = &run.inputs,
                                     .gradients = &run.gradients,
@@ -338,6 +343,9 @@ int cli_run(int argc, char **argv) {
         {"mpi", 0, OPTION_SWITCH, NULL,
          "under mpirun: each rank reads and writes its rows of the .npy files", &run.over_ranks, 0,
          0},
+        {"mpi-wait", 0, OPTION_INTEGER, "SECONDS",
+         "how long a rank waits for all to join; default 600, 0 for ever", &run.mpi_wait, 0,
+         JOIN_MOST},
         RULES_OPTIONS(run.inputs.rules),
         SETTINGS_PARAMETERS(run.settings),
         SETTINGS_THREADS(run.settings),

@@ -1,7 +1,8 @@
 // `attn run --mpi` under mpiexec: ranks that do the same, or each something of its own.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { setTimeout } from "node:timers/promises";
 
 import { program } from "../cli/command.mjs";
 
@@ -38,6 +39,23 @@ export function onEach(calls, folder) {
         words.flatMap((rank, i) => (i ? [":", ...rank] : rank)),
         folder,
     );
+}
+
+/** The exit status of all ranks, which are on their way meanwhile. */
+export function begin(ranks, args, folder) {
+    const words = ["-n", `${ranks}`, program, "run", "--mpi", ...args];
+    const job = spawn(mpiexec, words, { cwd: folder, stdio: "ignore", ...LIMIT });
+    return new Promise((resolve, reject) => {
+        job.on("error", reject);
+        job.on("exit", (status, signal) => resolve(status ?? signal));
+    });
+}
+
+/** What `look` finds, as soon as that is something. */
+export async function state(look) {
+    const end = Date.now() + LIMIT.timeout;
+    for (let found; Date.now() < end; await setTimeout(20)) if ((found = look())) return found;
+    assert.fail("the state that the test waits for does not come");
 }
 
 export function assertDone({ status, stderr }) {

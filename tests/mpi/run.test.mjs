@@ -3,8 +3,11 @@
 import assert from "node:assert/strict";
 import {
     closeSync,
+    existsSync,
     openSync,
     readdirSync,
+    readlinkSync,
+    realpathSync,
     rmSync,
     truncateSync,
     writeFileSync,
@@ -14,9 +17,18 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { arrays, random } from "../cli/attention.mjs";
-import { attnAfter, contents, succeed, withFiles } from "../cli/command.mjs";
+import { attn, attnAfter, contents, program, succeed, withFiles } from "../cli/command.mjs";
 import { npy, read } from "../cli/npy.mjs";
-import { RANKS, assertDone, assertRefused, launch, onEach, onRanks } from "./ranks.mjs";
+import {
+    RANKS,
+    assertDone,
+    assertRefused,
+    begin,
+    launch,
+    onEach,
+    onRanks,
+    state,
+} from "./ranks.mjs";
 
 const INPUTS = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"];
 const sizes = { H: 4, Hkv: 2, n: 45, m: 37, d: 8, dv: 6 };
@@ -246,6 +258,91 @@ test("a rank whose files may not grow leaves nothing behind", () => {
         const result = onEach([{ args: ARGS }, limited], folder);
         assertRefused(result, /rank 1: o.npy: cannot be written/);
         assert.deepEqual(readdirSync(folder), before);
+    });
+});
+
+/** Ranks of which the last is some other program; what MPI itself says of it is its own. */
+function withOther(other, folder) {
+    const joining = [program, "run", "--mpi", ...ARGS, "--mpi-wait", "1"];
+    return launch(["-n", `${RANKS}`, ...joining, ":", "-n", "1", ...other], folder);
+}
+
+test("a rank that never joins ends the job when its time is up", () => {
+    withFiles(files(sizes), (folder) => {
+        const alone = [program, "run", ...ARGS.slice(0, -1), "alone.npy"];
+        for (const other of [["true"], alone]) {
+            const { status, lines, stderr } = withOther(other, folder);
+            assert.notEqual(status, 0, stderr);
+            assert.ok(lines.length > 0, stderr);
+            for (const line of lines) assert.match(line, /after 1 s not all ranks have joined/);
+        }
+        assert.ok(!existsSync(join(folder, "o.npy")));
+    });
+});
+
+// What MPI asks for is a matter of its version: a rank has enough, or all end.
+test("a rank without memory for MPI ends the job", () => {
+    const waiting = [...ARGS, "--mpi-wait", "20"];
+    for (const kilobytes of [20_000, 40_000, 60_000])
+        withFiles(files(sizes), (folder) => {
+            const limited = { setup: `ulimit -v ${kilobytes}`, args: waiting };
+            const { status, stderr } = onEach([{ args: waiting }, limited], folder);
+            assert.equal(existsSync(join(folder, "o.npy")), status === 0, stderr);
+            if (kilobytes === 20_000) assert.notEqual(status, 0, stderr);
+        });
+});
+
+test("a rank that is asked for help tells the others", () => {
+    refuse([{ args: ARGS }, { args: [...ARGS, "--help"] }], /rank 1: --help: this rank was asked/);
+    refuse([{ args: ["-h"] }, { args: ARGS }], /rank 0: --help: this rank was asked/);
+    withFiles(files(sizes), (folder) => {
+        const { status, stdout, lines } = onRanks(RANKS, ["--help"], folder);
+        assert.deepEqual([status, lines], [0, []]);
+        assert.match(stdout, /--mpi-wait/);
+    });
+});
+
+test("how long to wait is a number, and of ranks", () => {
+    const wrong = { args: [...ARGS, "--mpi-wait", "soon"] };
+    refuse([wrong, wrong], /--mpi-wait/);
+    withFiles(files(sizes), (folder) => {
+        const { status, stderr } = attn(["run", ...ARGS, "--mpi-wait", "3"], folder);
+        assert.equal(status, 2);
+        assert.match(stderr, /--mpi-wait needs --mpi/);
+    });
+});
+
+/** The processes of a job that have the file open: they are in their run, or about to begin it. */
+function ranksWith(path) {
+    const holding = (pid) => {
+        try {
+            return readdirSync(`/proc/${pid}/fd`).some(
+                (fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === path,
+            );
+        } catch {
+            return false; // it is gone, or not ours
+        }
+    };
+    return readdirSync("/proc").filter((pid) => /^[0-9]+$/.test(pid) && holding(pid));
+}
+
+test("a rank that is killed within its run ends the job", async () => {
+    const long = { H: 8, Hkv: 8, n: 12_000, m: 12_000, d: 64, dv: 64 };
+    const shape = [long.H, long.n, long.d];
+    await withFiles({}, async (folder) => {
+        for (const name of ["q.npy", "k.npy", "v.npy"]) makeHole(folder, name, shape);
+        const before = readdirSync(folder);
+        const job = begin(RANKS, ARGS, folder);
+        const found = await state(() => {
+            const pids = ranksWith(join(realpathSync(folder), "v.npy"));
+            return pids.length === RANKS && pids;
+        });
+        process.kill(Number(found.at(-1)), "SIGKILL");
+        assert.notEqual(await job, 0);
+        assert.deepEqual(
+            readdirSync(folder).filter((name) => !name.startsWith(".attn-")),
+            before,
+        );
     });
 });
 

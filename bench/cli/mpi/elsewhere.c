@@ -1,5 +1,6 @@
 /* cli/mpi/elsewhere.c: in `attn`, which becomes `attn-mpi` (see ranks.h). */
 #include "cli/cli.h"
+#include "cli/mpi/join.h"
 #include "cli/mpi/ranks.h"
 #include "cli/place.h"
 #include "cli/platform.h"
@@ -10,11 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Help is everybody's. */
+/* Help is everybody's; among ranks the others have to hear that this one does not run. */
 static int is_asked(int argc, char **argv) {
     int asked = 0;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return 0;
+        const int is_help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+        if (is_help && join_told_size() <= 1) return 0;
         asked |= strcmp(argv[i], "--mpi") == 0;
     }
     return asked;

@@ -36,14 +36,15 @@ int settle(int status) {
     MPI_Allreduce(mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     MPI_Allreduce(&is_failed, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (!failed) return CLI_OK;
-    if (rank == lowest) {
+    if (rank == lowest && (status != SETTLE_HELPED || failed < size)) {
         char name[32] = "";
         if (failed < size) snprintf(name, sizeof name, "rank %d: ", rank);
         fprintf(stderr, "attn: %s%s\n", name, kept);
         fflush(stderr);
     }
     MPI_Bcast(&status, 1, MPI_INT, lowest, MPI_COMM_WORLD);
-    return status;
+    if (status != SETTLE_HELPED) return status;
+    return failed < size ? CLI_USAGE : CLI_OK;
 }
 
 int settle_alike(uint64_t number, const char *what) {

@@ -9,6 +9,9 @@
 /** From now on complaints are kept until ranks settle, and warnings are the first rank's alone. After MPI_Init. */
 void settle_begin(void);
 
+/** Of a rank that was asked for help and nothing else. Where all were, that is well. */
+enum { SETTLE_HELPED = -1 };
+
 /**
  * This rank's exit status so far: returns the same one on every rank, that of the lowest rank that failed, whose line is
  * printed. Collective.
