@@ -12,6 +12,8 @@
 #include "number/format.h"
 #include "number/number.h"
 
+#include <math.h>
+
 static const attn_param_info_t params[PARAMS] = {
     [ROWS] = LAB_INTEGER("n", "tokens n", "", 2, 64, 8, "rows of X"),
     [DIM] = LAB_INTEGER("d", "features d", "", 2, 16384, 512, "columns of X; d >> n"),
@@ -47,6 +49,8 @@ static attn_status_t compute_point(const lab_point_t *point, double *row, attn_e
         return sparsification_lemmas(point, row, error);
     if (panel->columns == sparsification_least_columns)
         return sparsification_least(point, row, error);
+    if (panel->columns == sparsification_work_columns)
+        return sparsification_work(point, row, error);
     if (panel->columns == sparsification_csr_columns) return sparsification_csr(point, row, error);
     return sparsification_times(point, row, error);
 }
@@ -81,6 +85,8 @@ static double cost(const lab_point_t *point) {
     if (point->run->panel->columns == sparsification_time_columns ||
         point->run->panel->columns == sparsification_csr_columns)
         return 1;
+    if (point->run->panel->columns == sparsification_work_columns)
+        return pow(values[ROWS], 3) * values[DIM] / (values[EPS] * values[EPS]);
     return values[TRIALS] * values[DIM] * (values[SIZE] + 100);
 }
 

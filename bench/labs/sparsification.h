@@ -64,6 +64,9 @@ enum {
 /** Of the one about Lemmas 3.1 to 3.4. */
 enum { LEMMA = 1, LEMMA_BOUND = LEMMA + 4, LEMMA_WITHIN, LEMMA_ABOVE, LEMMA_COLUMNS };
 
+/** Of those about the deterministic sparsifier's work. */
+enum { WORK = 1, WORK_BOUND, WORK_STEPS, WORK_DISTORTION, WORK_EPS, WORK_COLUMNS };
+
 extern const lab_column_t sparsification_error_columns[ERROR_COLUMNS];
 extern const lab_column_t sparsification_rate_columns[RATE_COLUMNS];
 extern const lab_column_t sparsification_fixed_columns[FIXED_COLUMNS];
@@ -71,8 +74,9 @@ extern const lab_column_t sparsification_time_columns[TIME_COLUMNS];
 extern const lab_column_t sparsification_csr_columns[CSR_COLUMNS];
 extern const lab_column_t sparsification_least_columns[LEAST_COLUMNS];
 extern const lab_column_t sparsification_lemma_columns[LEMMA_COLUMNS];
+extern const lab_column_t sparsification_work_columns[WORK_COLUMNS];
 
-enum { SPARSIFICATION_PANELS = 18 };
+enum { SPARSIFICATION_PANELS = 20 };
 
 extern const lab_panel_t sparsification_panels[SPARSIFICATION_PANELS];
 
@@ -97,6 +101,8 @@ attn_status_t sparsification_csr(const lab_point_t *point, double *row, attn_err
 attn_status_t sparsification_least(const lab_point_t *point, double *row, attn_error_t *error);
 
 attn_status_t sparsification_lemmas(const lab_point_t *point, double *row, attn_error_t *error);
+
+attn_status_t sparsification_work(const lab_point_t *point, double *row, attn_error_t *error);
 
 /** X of a trial; ATTN_ERROR_MEMORY where there is none for it. */
 attn_status_t sparsification_draw(const lab_point_t *point, uint64_t trial, symmetric_t *symmetric,

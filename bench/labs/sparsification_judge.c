@@ -77,6 +77,8 @@ void sparsification_note(const lab_run_t *run, const double *rows, uint32_t coun
         note_errors(rows, count, text, size);
     else if (columns == sparsification_rate_columns)
         note_rates(run, rows, count, text, size);
+    else if (columns == sparsification_work_columns)
+        text[0] = 0;
     else
         attn_format(text, size,
                     "one sketch of each of %.0f X; no seed: the same X gives the same sketch",
@@ -229,6 +231,29 @@ static void judge_times(const lab_run_t *run, const double *rows, uint32_t count
     judge_tally(&tally, "exponents", finding);
 }
 
+/* Over d at most linear, as the theorem has it; over n cubic, as our method is. Where eps is missed work says nothing. */
+static void judge_work(const lab_run_t *run, const double *rows, uint32_t count,
+                       lab_finding_t *finding) {
+    const int over_tokens = run->panel->x_param == ROWS;
+    const exponent_t exponent = statistics_exponent_of_columns(rows, count, WORK_COLUMNS, X, WORK);
+    const double high = over_tokens ? 3 : 1, slack = JUDGE_EXPONENT_SLACK;
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * WORK_COLUMNS;
+        tally_add(&tally, judge_at_most(row[WORK_DISTORTION], row[WORK_DISTORTION], row[WORK_EPS]));
+    }
+    if (over_tokens)
+        tally_add(&tally, isnan(exponent.low) ? LAB_UNDECIDED
+                          : exponent.low <= high + slack && exponent.high >= high - slack
+                              ? LAB_HOLDS
+                              : LAB_FAILS);
+    else
+        tally_add(&tally, judge_at_most(exponent.low, exponent.high, high + slack));
+    judge_tally(&tally, "comparisons", finding);
+    judge_found(finding, "The exponent of work is %.2f (%.2f to %.2f; claimed %g).", exponent.value,
+                exponent.low, exponent.high, high);
+}
+
 void sparsification_judge(const lab_run_t *run, const double *rows, uint32_t count,
                           lab_finding_t *finding) {
     const lab_column_t *columns = run->panel->columns;
@@ -242,6 +267,8 @@ void sparsification_judge(const lab_run_t *run, const double *rows, uint32_t cou
         judge_rates(run, rows, count, finding);
     } else if (columns == sparsification_fixed_columns) {
         judge_fixed(run, rows, count, finding);
+    } else if (columns == sparsification_work_columns) {
+        judge_work(run, rows, count, finding);
     } else {
         judge_times(run, rows, count, finding);
     }

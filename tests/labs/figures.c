@@ -41,6 +41,7 @@ static void make_quick(lab_run_t *run) {
         if (strcmp(run->lab->params[i].name, "trials") == 0) set(run, "trials", "3");
         if (strcmp(run->lab->params[i].name, "budget") == 0) set(run, "budget", "0.002");
         if (strncmp(run->panel->id, "least", 5) == 0) set(run, "d", "512");
+        if (strcmp(run->panel->id, "deterministic-work-tokens") == 0) set(run, "d", "1024");
     }
 }
 
@@ -71,6 +72,9 @@ static void check_sparsification(const lab_panel_t *panel, const double *row) {
     if (strcmp(panel->columns[1].name, "lemma_1") == 0) {
         assert_true(cell(panel, row, "above") == 0);
         for (int lemma = 1; lemma <= 4; lemma++) assert_true(row[lemma] > 0 && row[lemma] <= 1);
+    } else if (strncmp(panel->id, "deterministic-work", 18) == 0) {
+        assert_true(cell(panel, row, "work") > cell(panel, row, "bound"));
+        assert_true(cell(panel, row, "distortion") <= cell(panel, row, "eps"));
     } else if (strncmp(panel->id, "least", 5) == 0) {
         const double n = cell(panel, row, "x");
         assert_true(cell(panel, row, "deterministic") == n + 1);

@@ -155,6 +155,13 @@ static void verdicts_follow_the_numbers(void **state) {
                      LAB_HOLDS);
     assert_int_equal(
         VERDICT("constructions", "eps", {"x", 0.1}, {"eps", 0.1}, {"copy_exact", 0.11}), LAB_FAILS);
+    /* Work that misses eps decides against it. */
+    assert_int_equal(VERDICT("sparsification", "deterministic-work", {"x", 1024}, {"work", 1},
+                             {"distortion", 0.76}, {"eps", 0.75}),
+                     LAB_FAILS);
+    assert_int_equal(VERDICT("sparsification", "deterministic-work", {"x", 1024}, {"work", 1},
+                             {"distortion", 0.74}, {"eps", 0.75}),
+                     LAB_UNDECIDED); /* of one point no exponent */
     /* One wrong chain of hundreds is one too many; nothing is said where the expression before is not seen. */
     assert_int_equal(VERDICT("programs", "distance", {"linear", 1}, {"sparse", 1}), LAB_HOLDS);
     assert_int_equal(VERDICT("programs", "distance", {"linear", 1}, {"sparse", 0.999}), LAB_FAILS);

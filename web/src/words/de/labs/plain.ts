@@ -40,6 +40,10 @@ export const plain = {
         "Ein Sketch dünner Daten braucht Zeit im Verhältnis zu dem, was in ihnen steht.",
     "A few features that are chosen well are enough, without dice.":
         "Wenige gut gewählte Features genügen, ohne Würfel.",
+    "Choosing features without dice takes work in proportion to their number.":
+        "Features ohne Würfel zu wählen macht Arbeit im Verhältnis zu ihrer Zahl.",
+    "Our way of choosing features without dice is slower than the paper's.":
+        "Unsere Art, Features ohne Würfel zu wählen, ist langsamer als die der Arbeit.",
     "Each link of the proof holds for real sketches.":
         "Jedes Glied des Beweises hält bei wirklichen Sketches.",
     "Layers with hand-made weights average and copy tokens as precisely as promised.":

@@ -38,6 +38,7 @@ const params = {
     "of either word": "jedes Wortes",
     "operators n": "Operatoren n",
     "of an expression": "eines Ausdrucks",
+    modulus: "Modul",
     "of arithmetic, a prime": "des Rechnens, eine Primzahl",
     "pairs of words, or expressions, a point": "Wortpaare oder Ausdrücke je Punkt",
 };

@@ -46,11 +46,33 @@ const titles = {
         "Kleinste Größe, die das Spektrum erhält, alle Features gleich",
     "Least size that keeps the spectrum, one feature of 97 30 times as large":
         "Kleinste Größe, die das Spektrum erhält, eines von 97 Features 30-mal so groß",
+    "Work of the deterministic algorithm over the features d":
+        "Arbeit des deterministischen Algorithmus über den Features d",
+    "Work of the deterministic algorithm over the tokens n":
+        "Arbeit des deterministischen Algorithmus über den Token n",
     "How much of what Lemmas 3.1 to 3.4 allow is taken, over r":
         "Wie viel von dem, was die Lemmata 3.1 bis 3.4 erlauben, genutzt wird, über r",
 };
 
 const claims = {
+    "At fixed n and eps the deterministic algorithm takes time at most linear in the features (Theorems 3.6 and 4.2: min{sum of nnz(x_i)^2, d n^(omega - 1)}).":
+        "Bei festem n und eps braucht der deterministische Algorithmus Zeit höchstens linear in den Features (Theoreme 3.6 und 4.2: min{Summe der nnz(x_i)^2, d n^(omega - 1)}).",
+    "On random dense X, n = 8, d = 1024 to 16384, eps = 0.75, where that term is the largest. Counted: the steps that are taken, times the loops of each.":
+        "An zufälligen dichten X, n = 8, d = 1024 bis 16384, eps = 0.75, wo dieser Term der größte ist. Gezählt: die Schritte, die getan werden, mal die Schleifen jedes Schrittes.",
+    "The exponent over d: it counts for it where its whole interval, the slopes at both ends included, is at most 1 and 0.05, against it where the whole interval is above; each point also where the distortion is at most eps, and against it where it is above.":
+        "Der Exponent über d: Er zählt dafür, wo sein ganzes Intervall, samt den Steigungen an beiden Enden, höchstens 1 und 0.05 ist, dagegen, wo das ganze Intervall darüber liegt; jeder Punkt auch, wo die Verzerrung höchstens eps ist, und dagegen, wo sie darüber liegt.",
+    "The library's barrier method goes over all features at each of 4 n / eps^2 steps: work ~ n^3 d, a factor of n / eps^2 above the first term of Theorem 4.2, whose algorithm ([SXZ22]) it is not.":
+        "Die Barrieremethode der Bibliothek geht bei jedem von 4 n / eps^2 Schritten über alle Features: Arbeit ~ n^3 d, um n / eps^2 über dem ersten Term von Theorem 4.2, dessen Algorithmus ([SXZ22]) sie nicht ist.",
+    "On random dense X, d = 16384 and eps = 0.75. Counted: the steps that are taken, times the loops of each.":
+        "An zufälligen dichten X, d = 16384 und eps = 0.75. Gezählt: die Schritte, die getan werden, mal die Schleifen jedes Schrittes.",
+    "The exponent over n: it counts for it where its interval comes within 0.05 of 3, against it where not; each point also where the distortion is at most eps, and against it where it is above.":
+        "Der Exponent über n: Er zählt dafür, wo sein Intervall bis auf 0.05 an 3 kommt, dagegen, wo nicht; jeder Punkt auch, wo die Verzerrung höchstens eps ist, und dagegen, wo sie darüber liegt.",
+    "deterministic, counted": "deterministisch, gezählt",
+    "sum of nnz(x_i)^2 + n^4 / eps^2 (Theorem 4.2, omega = 3)":
+        "Summe der nnz(x_i)^2 + n^4 / eps^2 (Theorem 4.2, omega = 3)",
+    "features that are added": "Features, die hinzukommen",
+    "additions and multiplications": "Additionen und Multiplikationen",
+    distortion: "Verzerrung",
     "Where a sketch has distortion below 1 and r < 0.1, no entry of the attention matrix moves by more than 12 r (Lemmas 3.1 to 3.4).":
         "Wo ein Sketch eine Verzerrung unter 1 hat und r < 0.1 ist, bewegt sich kein Eintrag der Attention-Matrix um mehr als 12 r (Lemmata 3.1 bis 3.4).",
     "Deterministic weights on m = O(eps^-2 n) features keep X X^T within 1 +- eps (Theorem 4.2; with the barrier method's constants eps = 2 sqrt q / (q + 1), q = m / n), and no entry of the attention matrix moves by more than 12 r (Theorem 3.6).":
