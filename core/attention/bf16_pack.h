@@ -39,26 +39,60 @@ ATTN_RARE_STEP void bf16_read_rows_(const attn_head_t *head, const attn_segment_
     }
 }
 
+/* Whether rows of bf16 numbers are taken as they are: they are their only part. */
+ATTN_INLINE int bf16_are_words_(const attn_tensor_t *tensor, const int64_t *map) {
+    return FLASH_PARTS == 1 && !map && tensor->dtype == ATTN_BF16 && tensor->stride[3] == 1;
+}
+
+ATTN_INLINE const uint16_t *bf16_row_(const attn_tensor_t *tensor, const attn_head_t *head,
+                                      int64_t row) {
+    return flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, row));
+}
+
+ATTN_RARE_STEP void bf16_pack_keys_(const attn_head_t *head, const attn_segment_t *segment,
+                                    int64_t first, int64_t count, const flash_panel_t *panel,
+                                    const flash_scratch_t *scratch) {
+    const attn_tensor_t *key = &head->io->key;
+    const int64_t dim = head->problem->dim, words = bf16_words(dim);
+    if (bf16_are_words_(key, segment->map)) {
+        bf16_pack_rows(bf16_row_(key, head, first), key->stride[2], count, dim, words, panel->keys);
+        return;
+    }
+    bf16_read_rows_(head, segment, key, &head->io->key_scales, first, count, dim, scratch);
+    tile_pack(scratch->bf16.panel, PANEL, PANEL, dim, scratch->rows, scratch->bf16.rows_stride, 1,
+              1.0f);
+    bf16_pack(FLASH_PARTS, scratch->bf16.panel, PANEL, dim, words, panel->keys);
+}
+
+ATTN_RARE_STEP void bf16_pack_values_(const attn_head_t *head, const attn_segment_t *segment,
+                                      int64_t first, int64_t count, const flash_panel_t *panel,
+                                      const flash_scratch_t *scratch) {
+    const attn_tensor_t *value = &head->io->value;
+    const int64_t value_dim = head->problem->value_dim, stride = scratch->bf16.rows_stride;
+    if (bf16_are_words_(value, segment->map)) {
+        *panel->finite = bf16_pack_columns(bf16_row_(value, head, first), value->stride[2], count,
+                                           value_dim, panel->values);
+        return;
+    }
+    bf16_read_rows_(head, segment, value, &head->io->value_scales, first, count, value_dim,
+                    scratch);
+    *panel->finite = tile_all_finite(scratch->rows, stride, PANEL, value_dim);
+    for (int64_t c = 0; c < value_dim; c += PANEL)
+        bf16_pack(FLASH_PARTS, scratch->rows + c, stride, PANEL, BF16_VALUE_WORDS,
+                  panel->values + c * FLASH_PARTS * BF16_VALUE_WORDS);
+}
+
 /** Pack panel number `number` of a segment of the head. */
 ATTN_RARE_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment,
                                int64_t number, const flash_scratch_t *scratch) {
-    const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
-    const int64_t dim = problem->dim, value_dim = problem->value_dim;
     const int64_t first = number * PANEL, count = attn_min(PANEL, segment->count - first);
-    const int64_t stride = scratch->bf16.rows_stride;
-    const flash_panel_t panel = flash_panel_at(segment, number, dim, value_dim);
+    const flash_panel_t panel =
+        flash_panel_at(segment, number, head->problem->dim, head->problem->value_dim);
     flash_fetch(&io->key, head, segment->map, first, count);
     if (io->value.data) flash_fetch(&io->value, head, segment->map, first, count);
-    bf16_read_rows_(head, segment, &io->key, &io->key_scales, first, count, dim, scratch);
-    tile_pack(scratch->bf16.panel, PANEL, PANEL, dim, scratch->rows, stride, 1, 1.0f);
-    bf16_pack(FLASH_PARTS, scratch->bf16.panel, PANEL, dim, bf16_words(dim), panel.keys);
-    if (!io->value.data) return;
-    bf16_read_rows_(head, segment, &io->value, &io->value_scales, first, count, value_dim, scratch);
-    *panel.finite = tile_all_finite(scratch->rows, stride, PANEL, value_dim);
-    for (int64_t c = 0; c < value_dim; c += PANEL)
-        bf16_pack(FLASH_PARTS, scratch->rows + c, stride, PANEL, BF16_VALUE_WORDS,
-                  panel.values + c * FLASH_PARTS * BF16_VALUE_WORDS);
+    bf16_pack_keys_(head, segment, first, count, &panel, scratch);
+    if (io->value.data) bf16_pack_values_(head, segment, first, count, &panel, scratch);
 }
 
 /* The largest power of two that is no larger than `factor`: queries times that are as exact as queries, and as finite as
@@ -75,23 +109,32 @@ ATTN_INLINE int flash_follow(const attn_head_t *head, const flash_tile_t *tile) 
     return 0;
 }
 
+/* A query times a power of two; zeros where there is none. */
+ATTN_INLINE void bf16_pack_query_(const attn_head_t *head, const flash_scratch_t *scratch,
+                                  const attn_place_t *at, float power, uint16_t *to) {
+    const attn_tensor_t *query = &head->io->query;
+    const int64_t dim = head->problem->dim, stride = scratch->bf16.query_stride;
+    if (at && bf16_are_words_(query, NULL)) {
+        const int64_t row = attn_offset(query, at->batch, at->head, at->query);
+        bf16_scale_row(flash_at(query, row), dim, power, stride, to);
+        return;
+    }
+    if (at) flash_read_query(head, *at, scratch->rows, power);
+    for (int64_t c = at ? dim : 0; c < stride; c++) scratch->rows[c] = 0.0f;
+    bf16_split_row(FLASH_PARTS, scratch->rows, stride, to, TILE_ROWS * stride);
+}
+
 /* The queries of tile number `t`: rows that are not there are zero. */
 ATTN_INLINE void flash_pack_queries(const attn_head_t *head, const flash_scratch_t *scratch,
                                     int64_t t, int follow) {
-    const int64_t dim = head->problem->dim, stride = scratch->bf16.query_stride;
-    const int64_t part = TILE_ROWS * stride;
+    const int64_t stride = scratch->bf16.query_stride, part = TILE_ROWS * stride;
     const float factor = head->scale * ATTN_LOG4_E, power = bf16_power_(factor);
     flash_tile_t *tile = &scratch->tiles[t];
     uint16_t *packed = scratch->bf16.queries + t * FLASH_PARTS * part;
     (void)follow;
-    for (int64_t c = 0; c < stride; c++) scratch->rows[c] = 0.0f;
-    for (int64_t r = 0; r < TILE_ROWS; r++) {
-        if (r < tile->rows)
-            flash_read_query(head, tile->places[r], scratch->rows, power);
-        else
-            memset(scratch->rows, 0, (size_t)dim * sizeof(float));
-        bf16_split_row(FLASH_PARTS, scratch->rows, stride, packed + r * stride, part);
-    }
+    for (int64_t r = 0; r < TILE_ROWS; r++)
+        bf16_pack_query_(head, scratch, r < tile->rows ? &tile->places[r] : NULL, power,
+                         packed + r * stride);
     tile->bf16 = (flash_bf16_t){
         .query = packed,
         .query_stride = stride,

@@ -13,6 +13,7 @@
 #define ATTN_GEMM_BF16_H
 
 #include "gemm/tile.h"
+#include "simd/words.h"
 
 #include <string.h>
 
@@ -70,6 +71,73 @@ ATTN_INLINE void bf16_pack(int parts, const float *from, int64_t stride, int64_t
             for (int p = 0; p < parts; p++)
                 vi_store(to + (p * words + g) * PANEL + v, vi_pair_bf16(low[p], high[p]));
         }
+}
+
+/* Word g of a row of `terms` bf16 numbers; terms behind them are zero. */
+ATTN_INLINE int32_t bf16_word_(const uint16_t *row, int64_t terms, int64_t g) {
+    uint16_t word[2] = {0, 0};
+    int32_t bits;
+    if (2 * g < terms) word[0] = row[2 * g];
+    if (2 * g + 1 < terms) word[1] = row[2 * g + 1];
+    memcpy(&bits, word, sizeof bits);
+    return bits;
+}
+
+/** The only part of a panel, to[words][PANEL], whose columns are `count` rows of `terms` bf16 numbers, `stride` apart, and
+ * zeros behind them. */
+ATTN_INLINE void bf16_pack_rows(const uint16_t *from, int64_t stride, int64_t count, int64_t terms,
+                                int64_t words, int32_t *to) {
+    const int64_t bytes = stride * (int64_t)sizeof *from;
+    int64_t j = 0;
+    for (; j + VF_LANES <= count; j += VF_LANES) {
+        const uint16_t *rows = from + j * stride;
+        int64_t g = 0;
+        for (; 2 * (g + 4) <= terms; g += 4)
+            words_transpose((const char *)(rows + 2 * g), bytes, to + g * PANEL + j, PANEL);
+        for (; g < words; g++)
+            for (int64_t i = 0; i < VF_LANES; i++)
+                to[g * PANEL + j + i] = bf16_word_(rows + i * stride, terms, g);
+    }
+    for (; j < PANEL; j++)
+        for (int64_t g = 0; g < words; g++)
+            to[g * PANEL + j] = j < count ? bf16_word_(from + j * stride, terms, g) : 0;
+}
+
+/* Lanes from column c on, of a row of bf16 numbers or of none; those behind `columns` are zero. */
+ATTN_INLINE vf bf16_columns_(const uint16_t *row, int64_t c, int64_t columns) {
+    uint16_t last[VF_LANES] = {0};
+    if (!row || c >= columns) return vf_zero();
+    if (c + VF_LANES <= columns) return vf_load_bf16(row + c);
+    memcpy(last, row + c, (size_t)(columns - c) * sizeof *last);
+    return vf_load_bf16(last);
+}
+
+/** The only part of a row of `terms` bf16 numbers times a power of two; terms behind them are zero, up to `count`, whole
+ * vectors. */
+ATTN_INLINE void bf16_scale_row(const uint16_t *from, int64_t terms, float power, int64_t count,
+                                uint16_t *to) {
+    for (int64_t k = 0; k < count; k += VF_LANES)
+        vf_store_upper16(to + k, vf_mul(vf_set1(power), bf16_columns_(from, k, terms)));
+}
+
+/** The only part of panels, to[panels of columns][PANEL / 2][PANEL], of `count` rows of bf16 numbers, whose terms are rows:
+ * each word has a column of two rows; there are zeros behind all. Returns whether all numbers are finite. */
+ATTN_INLINE int bf16_pack_columns(const uint16_t *from, int64_t stride, int64_t count,
+                                  int64_t columns, int32_t *to) {
+    vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
+    for (int64_t c = 0; c < columns; c += PANEL, to += PANEL / 2 * PANEL)
+        for (int64_t i = 0; i < PANEL; i += 2) {
+            const uint16_t *row = i < count ? from + i * stride : NULL;
+            const uint16_t *next = i + 1 < count ? from + (i + 1) * stride : NULL;
+            ATTN_UNROLL
+            for (int v = 0; v < PANEL; v += VF_LANES) {
+                const vf low = bf16_columns_(row, c + v, columns);
+                const vf high = bf16_columns_(next, c + v, columns);
+                poison = vf_mul_add(vf_zero(), low, vf_mul_add(vf_zero(), high, poison));
+                vi_store(to + i / 2 * PANEL + v, vi_pair_bf16(low, high));
+            }
+        }
+    return vf_reduce_add(poison) == 0.0f;
 }
 
 /** Left factors: part p of term k of row r at at[p*part + r*stride + k]. */
