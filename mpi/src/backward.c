@@ -35,7 +35,7 @@ void attn_mpi_back_lay_out(attn_mpi_plan_t *plan, int64_t most_rows, attn_arena_
     const int64_t tokens = kv_heads(p) * most_keys, group = group_of(p);
     back_t *back = &plan->back;
     for (int i = 0; i < 2; i++) back->sums[i] = (char *)take(arena, tokens, p->dim + p->value_dim);
-    if (attn_mpi_sends(plan)) back->came = (char *)take(arena, tokens, p->dim + p->value_dim);
+    if (plan->size > 1) back->came = (char *)take(arena, tokens, p->dim + p->value_dim);
     const uint64_t bytes = attn_mpi_gradient_bytes(plan, most_keys);
     attn_mpi_transfer_lay_out(&back->coming, plan->comm, 1, bytes, arena);
     attn_mpi_transfer_lay_out(&back->going, plan->comm, 1, bytes, arena);

@@ -111,16 +111,61 @@ kv_block_t attn_mpi_own_block(const mpi_run_t *run) {
                         .value_scales = run->io->value_scales};
 }
 
+/* ---- scores ------------------------------------------------------------------------------------- */
+
+static float *score_row(const attn_tensor_t *scores, int64_t batch, int64_t head, int64_t row) {
+    return (float *)scores->data + batch * scores->stride[0] + head * scores->stride[1] +
+           row * scores->stride[2];
+}
+
+/* Of pairs that no piece has. */
+static void hide_scores(const attn_tensor_t *scores) {
+    const int64_t *shape = scores->shape;
+    for (int64_t b = 0; b < shape[0]; b++)
+        for (int64_t h = 0; h < shape[1]; h++)
+            for (int64_t i = 0; i < shape[2]; i++)
+                for (int64_t j = 0; j < shape[3]; j++)
+                    score_row(scores, b, h, i)[j * scores->stride[3]] = -INFINITY;
+}
+
+/* The sum of exponentials of all keys, and of the head's sink. */
+static double whole_lse(const mpi_run_t *run, int64_t batch, int64_t head, int64_t row) {
+    const attn_mpi_plan_t *plan = run->plan;
+    const attn_tensor_t *sinks = &run->io->sinks;
+    const double lse = plan->lse[(batch * plan->whole.heads + head) * plan->rows + row];
+    const double sink = sinks->data ? (double)*score_row(sinks, 0, head, 0) : (double)-INFINITY;
+    const double most = lse > sink || isnan(lse) ? lse : sink;
+    return isfinite(most) ? most + log(exp(lse - most) + exp(sink - most)) : most;
+}
+
+/* Logits become weights, where the problem asks for these: a row is known when all blocks have come by. */
+static void weigh_scores(const mpi_run_t *run) {
+    const attn_tensor_t *scores = &run->io->scores;
+    const int64_t *shape = scores->shape;
+    for (int64_t b = 0; b < shape[0]; b++)
+        for (int64_t h = 0; h < shape[1]; h++)
+            for (int64_t i = 0; i < shape[2]; i++) {
+                const double lse = whole_lse(run, b, h, i);
+                float *row = score_row(scores, b, h, i);
+                for (int64_t j = 0; j < shape[3]; j++) {
+                    float *score = &row[j * scores->stride[3]];
+                    *score = *score == -INFINITY ? 0.0f : (float)exp((double)*score - lse);
+                }
+            }
+}
+
 void attn_mpi_begin(mpi_run_t *run) {
     const attn_mpi_plan_t *plan = run->plan;
     const int64_t rows = plan->whole.batch * plan->whole.heads * plan->rows;
     for (int64_t i = 0; i < rows; i++) plan->lse[i] = (double)-INFINITY;
+    if (run->io->scores.data) hide_scores(&run->io->scores);
 }
 
 /* Nothing fails: the arrays have been checked. */
 void attn_mpi_finish(mpi_run_t *run, const attn_mpi_rows_t *own, int is_whole) {
     const attn_mpi_plan_t *plan = run->plan;
     const attn_io_t *io = run->io;
+    if (io->scores.data && plan->whole.scores == ATTN_SCORES_WEIGHTS) weigh_scores(run);
     for (int q = 0; q < CHUNKS; q++) {
         const int64_t row = q ? own->count[0] : 0, count = own->count[q];
         if (!count) continue;

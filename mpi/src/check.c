@@ -47,9 +47,9 @@ static void remove_rules(attn_io_t *io) {
 static attn_status_t stand_in_queries(const attn_mpi_plan_t *plan, attn_io_t *io,
                                       attn_error_t *error) {
     const attn_problem_t *p = &plan->whole;
-    if (io->query.data || io->out.data || io->lse.data)
+    if (io->query.data || io->out.data || io->lse.data || io->scores.data)
         return attn_fail(error, ATTN_ERROR_SHAPE,
-                         "mpi: query, out and lse have no data on a rank without queries");
+                         "mpi: query, out, lse and scores have no data on a rank without queries");
     io->query = nothing(p->dtype, p->batch, p->heads, 1, p->dim);
     io->out = attn_tensor_bhnd_of(p->dtype, plan->row, p->batch, p->heads, 1, p->value_dim);
     return ATTN_OK;
@@ -132,6 +132,7 @@ static attn_status_t check_rows(const attn_mpi_plan_t *plan, const arrays_t *giv
     problem.backward = given->is_back;
     remove_rules(&checked.io);
     remove_rules(&checked.gradients);
+    checked.io.scores.data = NULL;
     if (plan->split) problem.own_inputs = 0, checked.io.own = NULL;
     if (k && plan->whole.inputs & ATTN_INPUT_KV_LENGTHS) {
         count_own_keys(plan, &given->io);
@@ -224,9 +225,14 @@ attn_status_t attn_mpi_check(const attn_mpi_plan_t *plan, const attn_io_t *given
                          "mpi: io: struct_size is %u, or a field behind it is set that this "
                          "library does not know: use attn_io_init()",
                          attn_struct_size(given));
-    if (io->scores.data)
+    if (io->scores.data &&
+        (plan->states || plan->split->kind != SPLIT_ALIKE || strcmp(plan->backend, "softmax") != 0))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "mpi: scores have a column for every key: not over ranks");
+                         "mpi: scores of %.60s are not split over ranks, those of softmax are",
+                         plan->backend);
+    if (io->scores.data && plan->way == ATTN_MPI_WAY_TREE)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "mpi: scores are written in a ring, not in a tree: ask for way 1 (ring)");
     const arrays_t arrays = {.io = *io};
     attn_status_t status =
         plan->states ? check_lengths(plan, io, error) : check_rules(plan, &arrays, error);

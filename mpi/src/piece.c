@@ -41,8 +41,9 @@ attn_tensor_t attn_mpi_pairs_of(const attn_tensor_t *tensor, const attn_problem_
     return of.data ? attn_mpi_slice(of, 3, piece->keys.first, piece->keys.count) : of;
 }
 
-static int64_t length_of(const mpi_run_t *run, int64_t batch) {
+int64_t attn_mpi_keys_in(const mpi_run_t *run, int64_t batch) {
     const attn_tensor_t *lengths = &run->io->kv_lengths;
+    if (!lengths->data) return run->plan->whole.keys;
     return ((const int64_t *)lengths->data)[batch * lengths->stride[0]];
 }
 
@@ -50,7 +51,7 @@ static int64_t length_of(const mpi_run_t *run, int64_t batch) {
 static int64_t cut_lengths(const mpi_run_t *run, const piece_t *piece) {
     int64_t most = 0;
     for (int64_t b = 0; b < piece->batches; b++) {
-        const int64_t length = length_of(run, piece->batch + b) - piece->keys.first;
+        const int64_t length = attn_mpi_keys_in(run, piece->batch + b) - piece->keys.first;
         const int64_t count = attn_max(0, attn_min(length, piece->keys.count));
         run->plan->lengths[b] = count;
         most = attn_max(most, count);
@@ -107,6 +108,10 @@ attn_io_t attn_mpi_piece_io(const mpi_run_t *run, const kv_block_t *block, const
     io.value_scales = attn_mpi_keys_of(&block->value_scales, piece);
     io.bias = attn_mpi_pairs_of(&run->io->bias, whole, piece);
     io.mask = attn_mpi_pairs_of(&run->io->mask, whole, piece);
+    if (run->io->scores.data) {
+        io.scores = attn_mpi_queries_of(&run->io->scores, whole, piece);
+        io.scores = attn_mpi_slice(io.scores, 3, piece->keys.first, piece->keys.count);
+    }
     io.slopes = attn_mpi_slice_shared(run->io->slopes, 1, piece->kv_head * group_of(whole), heads);
     if (whole->inputs & ATTN_INPUT_KV_LENGTHS)
         io.kv_lengths = attn_tensor_lengths(plan->lengths, piece->batches);
@@ -143,7 +148,8 @@ static void each_head(mpi_run_t *run, const kv_block_t *block, piece_t piece, at
     const attn_problem_t *whole = &plan->whole;
     attn_error_t error = {.status = ATTN_OK};
     piece.kv_heads = heads_at_once(plan);
-    if (whole->inputs & ATTN_INPUT_KV_LENGTHS && cut_lengths(run, &piece) == 0) return;
+    if (whole->inputs & ATTN_INPUT_KV_LENGTHS && cut_lengths(run, &piece) == 0 && !run->takes_all)
+        return;
     for (piece.kv_head = 0; piece.kv_head < whole->kv_heads; piece.kv_head += piece.kv_heads) {
         if (run->status == ATTN_OK) attn_mpi_note(run, act(run, block, &piece, &error), &error);
         attn_mpi_poll(plan);
@@ -156,9 +162,10 @@ static void each_batch(mpi_run_t *run, const kv_block_t *block, piece_t piece,
     piece_t parts[MOST_PARTS];
     piece.batches = batches_at_once(run->plan);
     for (piece.batch = 0; piece.batch < whole->batch; piece.batch += piece.batches) {
-        const int64_t keys = has_own_positions(whole) ? length_of(run, piece.batch) : whole->keys;
+        const int64_t keys =
+            has_own_positions(whole) ? attn_mpi_keys_in(run, piece.batch) : whole->keys;
         piece.start = start_of(whole, keys);
-        const int count = attn_mpi_split(run->plan, run->io, &piece, parts);
+        const int count = attn_mpi_split(run, &piece, parts);
         for (int i = 0; i < count; i++) each_head(run, block, parts[i], act);
     }
 }
@@ -196,6 +203,7 @@ attn_status_t attn_mpi_measure(attn_mpi_plan_t *plan, uint64_t *size, attn_error
     const attn_problem_t *whole = &plan->whole;
     const attn_mpi_rows_t all = {.count = {plan->rows}, .total = plan->rows};
     const attn_mpi_rows_t *queries = plan->way == ATTN_MPI_WAY_TREE ? &all : &plan->query_rows;
+    const mpi_run_t nothing = {.plan = plan};
     attn_status_t status = ATTN_OK;
     *size = 0;
     for (int end = 0; end < 2; end++) {
@@ -209,7 +217,7 @@ attn_status_t attn_mpi_measure(attn_mpi_plan_t *plan, uint64_t *size, attn_error
             piece_t parts[MOST_PARTS];
             int count = 0;
             if (piece.queries.count && piece.keys.count)
-                count = attn_mpi_split(plan, NULL, &piece, parts);
+                count = attn_mpi_split(&nothing, &piece, parts);
             for (int i = 0; status == ATTN_OK && i < count; i++)
                 status = measure_piece(plan, &parts[i], size, error);
         }

@@ -225,7 +225,7 @@ static void lay_out(attn_mpi_plan_t *plan, attn_arena_t *arena) {
     if (is_tree) plan->received = attn_arena_take(arena, 1, plan->sum_size);
     if (is_tree || p->dtype != ATTN_F32)
         plan->query = attn_arena_take(arena, rows, (uint64_t)p->dim * sizeof(float));
-    for (int i = 0; !is_tree && attn_mpi_sends(plan) && i < 2; i++)
+    for (int i = 0; !is_tree && plan->size > 1 && i < 2; i++)
         plan->blocks[i] = attn_arena_take(arena, 1, block);
     plan->part_out = attn_arena_take(arena, part_heads * most_rows(plan), out_size);
     plan->part_lse = attn_arena_take(arena, part_heads * most_rows(plan), sizeof(float));
@@ -268,7 +268,6 @@ static attn_status_t prepare(attn_mpi_plan_t *plan, const attn_context_t *contex
     attn_mpi_query_rows(plan, plan->rank, &plan->query_rows);
     attn_mpi_key_rows(plan, plan->rank, &plan->key_rows);
     plan->rows = plan->way == ATTN_MPI_WAY_TREE ? plan->whole.queries : plan->query_rows.total;
-    if (plan->way == ATTN_MPI_WAY_RING) attn_mpi_plan_hops(plan);
     status = plan->way == ATTN_MPI_WAY_STATES ? attn_mpi_states_prepare(plan, error)
                                               : attn_mpi_split_draw(plan, error);
     return status == ATTN_OK ? take_memory(plan, error) : status;

@@ -64,7 +64,6 @@ struct attn_mpi_plan {
     const struct method *cached_method;
 
     back_t back;
-    int first_hop, hops; /* of the ring: whose keys come by is rank - first_hop - i */
     int has_run;
     attn_mpi_times_t times;
 };
@@ -77,6 +76,8 @@ typedef struct mpi_run {
     attn_tensor_t query;     /* f32, their rows */
     attn_status_t status;
     attn_error_t error;
+    int first_hop, hops; /* of the ring: whose keys come by is rank - first_hop - i */
+    int takes_all;       /* also blocks that nobody sees: some rank wants their scores */
     /* of gradients */
     const attn_io_t *gradients;
     attn_tensor_t out, out_gradient; /* f32, rows of the queries */
@@ -113,6 +114,9 @@ attn_part_t attn_mpi_sum(const attn_mpi_plan_t *plan, float *out, double *lse);
 
 /** No keys yet. */
 void attn_mpi_begin(mpi_run_t *run);
+
+/** How many keys of a sequence count. */
+int64_t attn_mpi_keys_in(const mpi_run_t *run, int64_t batch);
 
 /** This rank's keys and values, in place. */
 kv_block_t attn_mpi_own_block(const mpi_run_t *run);
@@ -161,9 +165,6 @@ void attn_mpi_backward_finish(mpi_run_t *run);
 void attn_mpi_add(float *sums, const float *others, uint64_t count);
 
 /* ring.c, tree.c */
-void attn_mpi_plan_hops(attn_mpi_plan_t *plan);
-int attn_mpi_sends(
-    const attn_mpi_plan_t *plan); /* whether the ring has more than each rank's own block */
 void attn_mpi_ring(mpi_run_t *run);
 void attn_mpi_tree(mpi_run_t *run);
 

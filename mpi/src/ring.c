@@ -3,34 +3,45 @@
 
 /* ---- which blocks come by ------------------------------------------------------------------------ */
 
-/* Whether some rank has queries that see keys of the rank `hop` places before it. */
-static int is_needed(const attn_mpi_plan_t *plan, int hop) {
+/* Whether some rank has queries that see keys of the rank `hop` places before it, when the first `keys` keys count. */
+static int is_needed_of(const attn_mpi_plan_t *plan, int64_t keys, int hop) {
     const attn_problem_t *whole = &plan->whole;
-    if (whole->causal == ATTN_CAUSAL_BOTTOM_RIGHT && whole->inputs & ATTN_INPUT_KV_LENGTHS)
-        return 1; /* positions are known to a run alone */
     for (int rank = 0; rank < plan->size; rank++) {
         const int source = (rank - hop + plan->size) % plan->size;
         const attn_mpi_rows_t q = attn_mpi_rows_of(plan, whole->queries, rank);
         const attn_mpi_rows_t k = attn_mpi_rows_of(plan, whole->keys, source);
-        for (int pair = 0; pair < CHUNKS * CHUNKS; pair++)
-            if (attn_mpi_meets(&plan->split->bounds, start_of(whole, whole->keys),
-                               chunk_of(&q, pair / CHUNKS), chunk_of(&k, pair % CHUNKS)))
+        for (int pair = 0; pair < CHUNKS * CHUNKS; pair++) {
+            span_t span = chunk_of(&k, pair % CHUNKS);
+            span.count = attn_max(0, attn_min(span.count, keys - span.first));
+            if (attn_mpi_meets(&plan->split->bounds, start_of(whole, keys),
+                               chunk_of(&q, pair / CHUNKS), span))
                 return 1;
+        }
     }
     return 0;
 }
 
+/* In some sequence. */
+static int is_needed(const mpi_run_t *run, int hop) {
+    const attn_problem_t *whole = &run->plan->whole;
+    const int64_t sequences = whole->inputs & ATTN_INPUT_KV_LENGTHS ? whole->batch : 1;
+    for (int64_t b = 0; b < sequences; b++)
+        if (is_needed_of(run->plan, attn_mpi_keys_in(run, b), hop)) return 1;
+    return 0;
+}
+
 /* The ring begins behind the longest row of hops that nobody needs, as where windows look to both sides. */
-void attn_mpi_plan_hops(attn_mpi_plan_t *plan) {
+static void find_hops(mpi_run_t *run) {
+    const int size = run->plan->size;
     int longest = 0, gap = 0;
-    plan->first_hop = 0;
-    for (int i = 0; i < 2 * plan->size - 1; i++) {
-        gap = is_needed(plan, i % plan->size) ? 0 : gap + 1;
-        if (gap <= longest || gap > plan->size) continue;
+    run->first_hop = 0;
+    for (int i = 0; !run->takes_all && i < 2 * size - 1; i++) {
+        gap = is_needed(run, i % size) ? 0 : gap + 1;
+        if (gap <= longest || gap > size) continue;
         longest = gap;
-        plan->first_hop = (i + 1) % plan->size;
+        run->first_hop = (i + 1) % size;
     }
-    plan->hops = plan->size - longest;
+    run->hops = size - longest;
 }
 
 /* ---- buffers --------------------------------------------------------------------------------------- */
@@ -116,8 +127,6 @@ static void send(attn_mpi_plan_t *plan, transfer_t *transfer, const char *from, 
     plan->times.bytes_sent += (double)size;
 }
 
-int attn_mpi_sends(const attn_mpi_plan_t *plan) { return plan->hops > 1 || plan->first_hop; }
-
 /* Where a rank is in the ring: whose keys it has, where, and room for the next. */
 typedef struct place {
     int source;
@@ -134,12 +143,12 @@ static void turn(place_t *at, int source) {
 static place_t begin(mpi_run_t *run) {
     attn_mpi_plan_t *plan = run->plan;
     place_t at = {.source = plan->rank, .now = plan->blocks[0], .next = plan->blocks[1]};
-    const int source = around(plan, plan->rank - plan->first_hop);
-    if (attn_mpi_sends(plan)) pack(run, at.now);
+    const int source = around(plan, plan->rank - run->first_hop);
+    if (run->hops > 1 || run->first_hop) pack(run, at.now);
     if (source == plan->rank) return at;
     attn_mpi_begin_receive(&plan->moving, at.next, bytes_of(plan, source), source, KEYS);
     send(plan, &plan->moving, at.now, bytes_of(plan, plan->rank),
-         around(plan, plan->rank + plan->first_hop), KEYS);
+         around(plan, plan->rank + run->first_hop), KEYS);
     wait_for(plan, &plan->moving);
     turn(&at, source);
     return at;
@@ -167,10 +176,11 @@ static kv_block_t block_at(const mpi_run_t *run, const place_t *at) {
 
 void attn_mpi_ring(mpi_run_t *run) {
     attn_mpi_plan_t *plan = run->plan;
-    if (!plan->hops) return;
+    find_hops(run);
+    if (!run->hops) return;
     place_t at = begin(run);
-    for (int hop = 0; hop < plan->hops; hop++) {
-        const int is_last = hop + 1 == plan->hops;
+    for (int hop = 0; hop < run->hops; hop++) {
+        const int is_last = hop + 1 == run->hops;
         if (!is_last) begin_hop(plan, &at);
         const kv_block_t block = block_at(run, &at);
         attn_mpi_attend(run, &block);
@@ -188,8 +198,9 @@ static void join(attn_mpi_plan_t *plan, const place_t *at, char *sums) {
 }
 
 /* From who has them last to whose keys they are of; NULL: from nobody, as no key is seen. */
-static char *bring_home(attn_mpi_plan_t *plan, const place_t *at, char *sums) {
-    const int holder = around(plan, plan->rank + plan->first_hop + plan->hops - 1);
+static char *bring_home(mpi_run_t *run, const place_t *at, char *sums) {
+    attn_mpi_plan_t *plan = run->plan;
+    const int holder = around(plan, plan->rank + run->first_hop + run->hops - 1);
     if (holder == plan->rank) return sums;
     attn_mpi_begin_receive(&plan->back.coming, plan->back.came,
                            attn_mpi_gradient_bytes(plan, plan->key_rows.total), holder, HOME);
@@ -207,17 +218,18 @@ static char *bring_home(attn_mpi_plan_t *plan, const place_t *at, char *sums) {
 const char *attn_mpi_ring_back(mpi_run_t *run) {
     attn_mpi_plan_t *plan = run->plan;
     back_t *back = &plan->back;
-    if (!plan->hops) return NULL;
+    find_hops(run);
+    if (!run->hops) return NULL;
     place_t at = begin(run);
     for (int hop = 0;; hop++) {
-        const int is_last = hop + 1 == plan->hops;
+        const int is_last = hop + 1 == run->hops;
         char *const sums = back->sums[hop % 2];
         if (!is_last) begin_hop(plan, &at);
         kv_block_t block = block_at(run, &at);
         attn_mpi_go_back(run, &block, sums);
         if (run->travels && hop) join(plan, &at, sums);
         wait_for(plan, &back->going);
-        if (is_last) return run->travels ? bring_home(plan, &at, sums) : NULL;
+        if (is_last) return run->travels ? bring_home(run, &at, sums) : NULL;
         if (run->travels) {
             const int behind = around(plan, at.source - 1);
             send(plan, &back->going, sums, attn_mpi_gradient_bytes(plan, rows_of(plan, at.source)),

@@ -79,6 +79,8 @@ attn_status_t attn_mpi_run(attn_mpi_plan_t *plan, const attn_io_t *given, attn_e
     if (status == ATTN_OK) status = compare(plan, &io, NULL, error);
     if (status != ATTN_OK) return status;
     mpi_run_t run = {.plan = plan, .io = &io};
+    run.takes_all = io.scores.data && plan->whole.scores < ATTN_SCORES_MASKED;
+    MPI_Allreduce(MPI_IN_PLACE, &run.takes_all, 1, MPI_INT, MPI_MAX, plan->comm);
     begin(&run);
     solve(&run);
     status = end(&run, start, error);
@@ -102,6 +104,7 @@ attn_status_t attn_mpi_backward(attn_mpi_plan_t *plan, const attn_io_t *given,
     if (status == ATTN_OK) status = compare(plan, &io, &gradients, error);
     if (status != ATTN_OK) return status;
     mpi_run_t run = {.plan = plan, .io = &io, .gradients = &gradients};
+    io.scores.data = NULL; /* the run's */
     run.travels = gradients.key.data || gradients.value.data;
     MPI_Allreduce(MPI_IN_PLACE, &run.travels, 1, MPI_INT, MPI_MAX, plan->comm);
     begin(&run);

@@ -44,6 +44,8 @@ attn_problem_t attn_mpi_block(const attn_problem_t *whole, int64_t start, span_t
     block.queries = queries.count;
     block.keys = keys.count;
     block.inputs &= ~(uint32_t)ATTN_INPUT_SINKS;
+    if (whole->scores == ATTN_SCORES_WEIGHTS)
+        block.scores = ATTN_SCORES_MASKED; /* until lse is known */
     if (whole->causal != ATTN_CAUSAL_NONE) block.causal = ATTN_CAUSAL_TOP_LEFT;
     block.past = by_position || has_positions(whole) ? start + queries.first - keys.first : 0;
     return block;

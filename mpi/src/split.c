@@ -390,15 +390,17 @@ static int is_listed(const attn_mpi_plan_t *plan, const attn_io_t *io, const pie
     return 0;
 }
 
-int attn_mpi_split(const attn_mpi_plan_t *plan, const attn_io_t *io, const piece_t *piece,
-                   piece_t parts[MOST_PARTS]) {
+int attn_mpi_split(const mpi_run_t *run, const piece_t *piece, piece_t parts[MOST_PARTS]) {
+    const attn_mpi_plan_t *plan = run->plan;
     const split_t *split = plan->split;
     piece_t whole = *piece;
     whole.method = split->kind == SPLIT_LISTED ? &split->other : &split->own;
     parts[0] = whole;
-    if (!attn_mpi_meets(&split->bounds, piece->start, piece->queries, piece->keys)) return 0;
+    if (!run->takes_all &&
+        !attn_mpi_meets(&split->bounds, piece->start, piece->queries, piece->keys))
+        return 0;
     if (split->kind == SPLIT_FIRST) return split_first(split, &whole, parts);
-    if (split->kind == SPLIT_LISTED) return !io || is_listed(plan, io, piece);
+    if (split->kind == SPLIT_LISTED) return !run->io || is_listed(plan, run->io, piece);
     if (split->kind == SPLIT_SKETCH && plan->whole.causal != ATTN_CAUSAL_NONE)
         return split_square(&whole, parts);
     return 1;

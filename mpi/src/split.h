@@ -51,10 +51,9 @@ attn_status_t attn_mpi_split_prepare(attn_mpi_plan_t *plan, attn_error_t *error)
 attn_status_t attn_mpi_split_draw(attn_mpi_plan_t *plan, attn_error_t *error);
 void attn_mpi_split_destroy(attn_mpi_plan_t *plan);
 
-/** The pieces that a piece is, of a run's arrays or, NULL, for their sizes alone; returns how many. */
+/** The pieces that a piece is, of a run or, without io, for their sizes alone; returns how many. */
 enum { MOST_PARTS = 2 };
-int attn_mpi_split(const attn_mpi_plan_t *plan, const attn_io_t *io, const piece_t *piece,
-                   piece_t parts[MOST_PARTS]);
+int attn_mpi_split(const mpi_run_t *run, const piece_t *piece, piece_t parts[MOST_PARTS]);
 
 /** The problem of such a piece, all its heads. */
 attn_problem_t attn_mpi_part_problem(const attn_mpi_plan_t *plan, const piece_t *part);

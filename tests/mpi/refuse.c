@@ -160,7 +160,7 @@ static const struct {
     {long_lengths, ATTN_ERROR_RANGE, "rank |51 keys"},
     {narrow_mask, ATTN_ERROR_SHAPE, "rank |mask: shape"},
     {no_mask, ATTN_ERROR_ARGUMENT, "rank |mask"},
-    {scores, ATTN_ERROR_UNSUPPORTED, "rank |scores"},
+    {scores, ATTN_ERROR_SHAPE, "rank |scores"},
     {old_io, ATTN_ERROR_ARGUMENT, "rank |struct_size is 8"},
     {wide_lse, ATTN_ERROR_SHAPE, "rank |lse: shape"},
 };

@@ -4,6 +4,7 @@
 #include "support/compare.h"
 #include "support/fixture.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -83,7 +84,11 @@ shard_t shard_create(trial_t *trial, attn_mpi_plan_t *plan) {
                              (int64_t[]){p->batch, p->heads, s.queries.total, p->value_dim});
         s.lse = typed_create(ATTN_F32, layout, (int64_t[]){p->batch, p->heads, s.queries.total, 1});
     }
+    if (s.queries.total && trial->look.scores)
+        s.scores = typed_create(ATTN_F32, LAYOUT_BNHD,
+                                (int64_t[]){p->batch, p->heads, s.queries.total, p->keys});
     s.io = trial->io;
+    s.io.scores = s.scores.tensor;
     s.io.query = s.query.tensor, s.io.key = s.key.tensor, s.io.value = s.value.tensor;
     s.io.key_scales = s.key_scales.tensor, s.io.value_scales = s.value_scales.tensor;
     s.io.mask = s.mask.tensor, s.io.bias = s.bias.tensor;
@@ -93,9 +98,9 @@ shard_t shard_create(trial_t *trial, attn_mpi_plan_t *plan) {
 }
 
 void shard_destroy(shard_t *shard) {
-    typed_t *const all[] = {&shard->query,      &shard->key,          &shard->value,
-                            &shard->key_scales, &shard->value_scales, &shard->mask,
-                            &shard->bias,       &shard->out,          &shard->lse};
+    typed_t *const all[] = {&shard->query,        &shard->key,   &shard->value, &shard->key_scales,
+                            &shard->value_scales, &shard->mask,  &shard->bias,  &shard->out,
+                            &shard->lse,          &shard->scores};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i]->block) typed_destroy(all[i]);
 }
@@ -108,14 +113,33 @@ void shard_run(shard_t *shard) {
     attn_error_t error = {0};
     if (shard->out.block) typed_reset(&shard->out);
     if (shard->lse.block) typed_reset(&shard->lse);
+    if (shard->scores.block) typed_reset(&shard->scores);
     if (attn_mpi_run(shard->plan, &shard->io, &error)) test_fail("attn_mpi_run: %s", error.message);
     check_array(&shard->out, "out");
     if (shard->io.lse.data) check_array(&shard->lse, "lse");
+    check_array(&shard->scores, "scores");
     check_array(&shard->query, "query");
     check_array(&shard->key, "key");
     check_array(&shard->value, "value");
     check_array(&shard->mask, "mask");
     check_array(&shard->bias, "bias");
+}
+
+/* A weight is made of its logit and of an lse that was combined: each is off by its own, and rounded by half a unit. */
+static void compare_scores(const shard_t *shard, const exact_t *exact, const int64_t at[4],
+                           int64_t row) {
+    const attn_problem_t *p = &shard->trial->problem;
+    for (int64_t j = 0; shard->scores.block && j < p->keys; j++) {
+        double bound = exact_score_bound(exact, p->scores, j);
+        if (p->scores == ATTN_SCORES_WEIGHTS && exact->weight[j] > 0)
+            bound += exact->weight[j] *
+                     (exp(2 * exact->lse_bound + exact_score_bound(exact, ATTN_SCORES_MASKED, j) +
+                          0x1p-23 * (fabs(exact->lse) + 1)) -
+                      1);
+        compare_number(typed_get(&shard->scores.tensor, at[0], at[1], row, j),
+                       exact_score(exact, p->scores, j), bound, "scores",
+                       (int64_t[]){at[0], at[1], at[2], j});
+    }
 }
 
 void shard_compare(const shard_t *shard) { shard_compare_under(shard, NULL); }
@@ -134,6 +158,7 @@ void shard_compare_under(const shard_t *shard, exact_pattern_t *pattern) {
                 exact_row(&exact, p, &shard->trial->io, &EXACT_F32, b, h, of);
                 combined_compare_row(&exact, p, &shard->trial->io, at, &shard->io.out,
                                      &shard->io.lse, i, 2 * ranks_size() + 1);
+                compare_scores(shard, &exact, at, i);
             }
     exact_destroy(&exact);
 }

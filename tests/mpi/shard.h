@@ -12,7 +12,7 @@ typedef struct shard {
     trial_t *trial;
     attn_mpi_plan_t *plan;
     attn_mpi_rows_t queries, keys;
-    typed_t query, key, value, key_scales, value_scales, mask, bias, out, lse;
+    typed_t query, key, value, key_scales, value_scales, mask, bias, out, lse, scores;
     attn_io_t io;
 } shard_t;
 

@@ -21,7 +21,8 @@ static look_t look_of(uint64_t number) {
     return (look_t){.layout = (layout_t)(number % LAYOUT_COUNT),
                     .bias_axes = (int)(number % 8),
                     .mask_axes = (int)(number / 3 % 8),
-                    .lse = number % 3 != 0};
+                    .lse = number % 3 != 0,
+                    .scores = number % 2 == 0};
 }
 
 static int is_rowwise(const trial_t *trial) {
@@ -31,7 +32,8 @@ static int is_rowwise(const trial_t *trial) {
 
 static void check(const attn_context_t *context, const attn_problem_t *problem, uint64_t number,
                   int32_t layout, int32_t way) {
-    const look_t look = look_of(number);
+    look_t look = look_of(number);
+    if (way == ATTN_MPI_WAY_TREE) look.scores = 0;
     trial_t trial = shard_trial(problem, &look);
     trial_label(&trial, "on ranks");
     if (way != ATTN_MPI_WAY_TREE || !is_rowwise(&trial)) {
@@ -57,6 +59,7 @@ static void every_rule_is_that_of_the_whole(void **state) {
                 for (int32_t variant = 0; variant < 4; variant++) {
                     attn_problem_t problem = fixture_problem(2, 4, queries[n], keys[m], 7, 10);
                     add_rules(&problem, kind);
+                    problem.scores = (int32_t)(number / 2 % 4);
                     number++;
                     if (!test_takes_case()) continue;
                     check(context, &problem, number, 1 + variant % 2, 1 + variant / 2);
@@ -166,6 +169,32 @@ static void windows_shorten_the_ring(void **state) {
     attn_context_destroy(context);
 }
 
+/** Nor does it go where the lengths of a run leave no key. */
+static void lengths_shorten_the_ring(void **state) {
+    attn_context_t *context = fixture_context(1);
+    const look_t look = {.lse = 1};
+    attn_mpi_times_t times = {.struct_size = sizeof times};
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        attn_problem_t problem = fixture_problem(2, 2, 160, 160, 4, 4);
+        problem.inputs = ATTN_INPUT_KV_LENGTHS;
+        if (kind) problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT, problem.window_left = 10;
+        trial_t trial = shard_trial(&problem, &look);
+        for (int b = 0; b < 2; b++) typed_set(&trial.lengths, b, 0, 0, 0, kind ? 160 - b : 3 + b);
+        attn_mpi_plan_t *plan =
+            ranks_plan(context, &problem, ATTN_MPI_LAYOUT_CONTIGUOUS, ATTN_MPI_WAY_RING);
+        shard_t shard = shard_create(&trial, plan);
+        shard_run(&shard);
+        shard_compare(&shard);
+        assert_true(attn_mpi_plan_times(plan, &times));
+        if (kind) assert_int_equal(times.hops, ranks_size() < 2 ? ranks_size() : 2);
+        shard_destroy(&shard);
+        attn_mpi_plan_destroy(plan);
+        trial_destroy(&trial);
+    }
+    attn_context_destroy(context);
+}
+
 RANKS_MAIN(cmocka_unit_test(every_rule_is_that_of_the_whole),
            cmocka_unit_test(runs_repeat_their_bits), cmocka_unit_test(ranks_share_all_rows),
-           cmocka_unit_test(windows_shorten_the_ring))
+           cmocka_unit_test(windows_shorten_the_ring), cmocka_unit_test(lengths_shorten_the_ring))

@@ -126,6 +126,7 @@ ATTN_API int32_t attn_mpi_plan_options(const attn_mpi_plan_t *plan, attn_mpi_opt
  *     query (B, H, q, d), key (B, Hkv, k, d), value (B, Hkv, k, dv)
  *     key_scales, value_scales (B, Hkv, k, 1), for keys and values in i8
  *     out (B, H, q, dv), lse (B, H, q, 1) or absent
+ *     scores (B, H, q, m) or absent: rows of its queries, columns of all keys, in a ring
  *     mask, bias (B|1, H|1, q|1, m): rows of its queries, columns of all keys;
  *         with ATTN_MPI_WAY_TREE (B|1, H|1, 1, m), on every rank
  *     kv_lengths, sinks, slopes: whole, the same on every rank
@@ -140,7 +141,7 @@ ATTN_API int32_t attn_mpi_plan_options(const attn_mpi_plan_t *plan, attn_mpi_opt
  *
  * Errors, beside those of attn_run():
  * - ATTN_ERROR_ARGUMENT: lengths, sinks, slopes or the states that are asked for differ.
- * - ATTN_ERROR_UNSUPPORTED: io->scores, which have a column for every key.
+ * - ATTN_ERROR_UNSUPPORTED: scores of another backend than softmax, or in a tree.
  */
 ATTN_API attn_status_t attn_mpi_run(attn_mpi_plan_t *plan, const attn_io_t *io,
                                     attn_error_t *error);
