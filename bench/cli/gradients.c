@@ -93,7 +93,7 @@ static const attn_tensor_t *tensor_of(trial_t *trial, uint32_t number) {
  * A loss's gradient in out's type: programs that keep losses in float32 have no other, as .npy has no bfloat16.
  * Rounding may not make an infinity of a number.
  */
-static int round_loss(array_t *array, attn_dtype_t dtype, const char *path) {
+int gradients_round_loss(array_t *array, attn_dtype_t dtype, const char *path) {
     if (array->tensor.dtype == dtype) return CLI_OK;
     if (array->tensor.dtype != ATTN_F32 && array_copy(array, NULL, ATTN_F32, path))
         return CLI_USAGE;
@@ -105,20 +105,26 @@ static int round_loss(array_t *array, attn_dtype_t dtype, const char *path) {
                         dtype == ATTN_F16 ? "float16, 65504" : "bfloat16, 3.39e38");
 }
 
-static int read_loss(array_t *array, const attn_tensor_t *out, const char *path) {
-    static const npy_wanted_t wanted = {.types = NPY_FLOATS | NPY_BFLOAT16,
-                                        .low = 2,
-                                        .high = 4,
-                                        .ranks = "2 (n, dv), 3 (H, n, dv) or 4 (B, H, n, dv)"};
+const npy_wanted_t gradients_loss = {.types = NPY_FLOATS | NPY_BFLOAT16,
+                                     .low = 2,
+                                     .high = 4,
+                                     .ranks = "2 (n, dv), 3 (H, n, dv) or 4 (B, H, n, dv)"};
+
+int gradients_check_loss(const array_t *loss, const int64_t out[4], const char *path) {
     char shape[96], expected[96];
-    array_t result = {.tensor = *out, .rank = 4};
-    const int status = container_load(array, path, &wanted);
+    array_t result = {.rank = 4};
+    memcpy(result.tensor.shape, out, sizeof result.tensor.shape);
+    while (result.rank > loss->rank && out[4 - result.rank] == 1) result.rank--;
+    if (memcmp(loss->tensor.shape, out, sizeof loss->tensor.shape) == 0) return CLI_OK;
+    return cli_complain(CLI_USAGE, "%s: the gradient of out is %s, out itself %s", path,
+                        array_shape(loss, shape), array_shape(&result, expected));
+}
+
+static int read_loss(array_t *array, const attn_tensor_t *out, const char *path) {
+    int status = container_load(array, path, &gradients_loss);
+    if (!status) status = gradients_check_loss(array, out->shape, path);
     if (status) return status;
-    while (result.rank > array->rank && out->shape[4 - result.rank] == 1) result.rank--;
-    if (memcmp(array->tensor.shape, out->shape, sizeof out->shape) != 0)
-        return cli_complain(CLI_USAGE, "%s: the gradient of out is %s, out itself %s", path,
-                            array_shape(array, shape), array_shape(&result, expected));
-    return round_loss(array, out->dtype, path);
+    return gradients_round_loss(array, out->dtype, path);
 }
 
 /* Room for an array like another. */
@@ -153,11 +159,16 @@ static int make_lse(gradients_t *gradients, trial_t *trial) {
     return status;
 }
 
+int gradients_check_names(const gradients_t *gradients, const trial_t *trial) {
+    for (int i = 0; i < gradients->files.count; i++)
+        if (check_name(trial, gradients->files.items[i])) return CLI_USAGE;
+    return CLI_OK;
+}
+
 int gradients_prepare(gradients_t *gradients, trial_t *trial) {
     attn_array_info_t info = {.struct_size = sizeof info};
     begin_io(gradients);
-    for (int i = 0; i < gradients->files.count; i++)
-        if (check_name(trial, gradients->files.items[i])) return CLI_USAGE;
+    if (gradients_check_names(gradients, trial)) return CLI_USAGE;
     for (uint32_t number = 0; attn_backend_array(trial->backend, number, &info); number++)
         if (prepare(gradients, trial, number, &info)) return CLI_USAGE;
     return gradients->files.count ? make_lse(gradients, trial) : CLI_OK;

@@ -29,6 +29,16 @@ int gradients_check(const gradients_t *gradients);
 /** The file of the gradient of array number `number`; NULL for none. */
 const char *gradients_file(const gradients_t *gradients, const attn_array_info_t *info);
 
+/** Check that every --grad names an array that the trial's backend has a gradient of, or out; an exit status. */
+int gradients_check_names(const gradients_t *gradients, const trial_t *trial);
+
+/** What a file of the gradient of out may hold, and that it is of out's shape, whole; an exit status. */
+extern const npy_wanted_t gradients_loss;
+int gradients_check_loss(const array_t *loss, const int64_t shape[4], const char *path);
+
+/** Round it to out's type, which may not make an infinity of a number; an exit status. */
+int gradients_round_loss(array_t *loss, attn_dtype_t dtype, const char *path);
+
 /**
  * Read the gradient of out and make room for those that are written, and for lse, which the trial's run has then;
  * after trial_prepare(). An exit status; gradients_free() in any case.

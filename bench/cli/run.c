@@ -232,11 +232,9 @@ static int check_ranks(const run_command_t *run) {
         int is_given;
         const char *option;
     } others[] = {{run->weights != NULL, "--weights"},
-                  {run->scores_mode >= 0, "--scores-mode"},
                   {run->chunk > 0, "--stream"},
                   {run->present_key != NULL, "--present-k"},
                   {run->present_value != NULL, "--present-v"},
-                  {run->gradients.files.count > 0, "--grad"},
                   {run->wants_error, "--error"},
                   {inputs_has_x(&run->inputs), "--x in CSR"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -249,6 +247,7 @@ static int run_over_ranks(run_command_t *run, const attn_backend_t *backend) {
                         .backend = backend,
                         .settings = &run->settings,
                         .inputs = &run->inputs,
+                        .gradients = &run->gradients,
                         .json = run->json};
     return check_ranks(run) ? CLI_USAGE : ranks_run(&over);
 }

@@ -152,6 +152,103 @@ test("float16, float64 and int8 with scales", () => {
     compare(given, ["--key-scales", "s.npy", "--value-scales", "s.npy"]);
 });
 
+/** The same of outputs beside it: files of those names. */
+function compareOutputs(given, args, names, coarse = 0) {
+    withFiles(given, (folder) => {
+        const into = (i) => args.map((word) => word.replace("@", `${i}`));
+        succeed(["run", ...into(1), "-o", "one.npy"], folder);
+        assertDone(onRanks(RANKS, [...into(2), "-o", "many.npy"], folder));
+        for (const name of names) {
+            const [one, many] = [1, 2].map((i) => read(folder, `${name}${i}.npy`));
+            assert.deepEqual([many.shape, many.descr], [one.shape, one.descr], name);
+            const most = Math.max(...one.data.map(Math.abs).filter(Number.isFinite), 1);
+            // Sums of weights times values that are sums themselves.
+            const allowed = 8 * tolerance(4 * most, sizes) + coarse * most;
+            one.data.forEach((x, i) =>
+                assert.ok(
+                    Object.is(x, many.data[i]) || Math.abs(x - many.data[i]) <= allowed,
+                    `${name}[${i}]: ${many.data[i]}, of one process ${x} +- ${allowed}`,
+                ),
+            );
+        }
+    });
+}
+
+const grads = (...names) => names.flatMap((name) => ["--grad", `${name}=${name}@.npy`]);
+const loss = { "do.npy": npy([4, 45, 6], random(4 * 45 * 6, 21)) };
+
+test("gradients by rows, of rules that ranks share, too", () => {
+    const bias = {
+        "row.npy": npy([37], random(37, 9)),
+        "b.npy": npy([45, 37], random(45 * 37, 7)),
+    };
+    const given = { ...files(sizes), ...loss, ...bias };
+    const inputs = ["softmax", ...INPUTS, "--grad", "out=do.npy"];
+    const three = ["query", "key", "value"];
+    const rules = ["--causal", "--sinks", "1,2,-1,0.5", "--alibi"];
+    const all = [...three, "sinks", "slopes"];
+    compareOutputs(given, [...inputs, ...rules, ...grads(...all)], all);
+    for (const file of ["row.npy", "b.npy"])
+        compareOutputs(given, [...inputs, "--bias", file, ...grads("query", "bias")], ["bias"]);
+    const past = {
+        "pk.npy": npy([2, 11, 8], random(2 * 11 * 8, 5)),
+        "pv.npy": npy([2, 11, 6], random(2 * 11 * 6, 6)),
+    };
+    const after = ["--causal", "--past-k", "pk.npy", "--past-v", "pv.npy", ...grads(...three)];
+    compareOutputs({ ...given, ...past }, [...inputs, ...after], three);
+    const half = { ...files(sizes, { descr: "<f2" }), ...loss };
+    compareOutputs(half, [...inputs, ...grads(...three)], three, 2 ** -9);
+    const pattern = ["--set", "pattern=longformer", "--set", "block=4", "--set", "global=3"];
+    const sparse = ["sparse", ...inputs.slice(1), ...pattern];
+    compareOutputs(given, [...sparse, ...grads(...three)], three);
+});
+
+test("gradients that are wrong", () => {
+    const back = (...words) => ({ args: [...ARGS, ...words] });
+    const right = back("--grad", "out=do.npy", "--grad", "key=dk.npy");
+    refuse([right, back("--grad", "out=do.npy", "--grad", "key=d.npy")], /differ in outputs/, loss);
+    const none = back("--grad", "out=do.npy", "--grad", "bias=db.npy");
+    refuse([none, none], /--grad: the run has no bias/, loss);
+    const short = { "do.npy": npy([4, 44, 6], random(4 * 44 * 6, 21)) };
+    refuse([right, right], /do.npy: the gradient of out is \(4, 44, 6\), out itself/, short);
+    const linear = ["linear", ...right.args.slice(1)];
+    refuse([{ args: linear }, { args: linear }], /gradients of linear are not split/, loss);
+});
+
+test("scores of every stage", () => {
+    for (const mode of [0, 1, 2, 3]) {
+        const scores = ["--output", "scores=s@.npy", "--scores-mode", `${mode}`];
+        const rules = ["--causal", "--softcap", "3", "--sinks", "1,2,-1,0.5", "--kv-lens", "31"];
+        compareOutputs(files(sizes), ["softmax", ...INPUTS, ...rules, ...scores], ["s"]);
+    }
+    const one = { ...sizes, n: 1, m: 90 };
+    compareOutputs(files(one), ["softmax", ...INPUTS, "--output", "scores=s@.npy"], ["s"]);
+});
+
+test("sparse patterns, block masks and sketches", () => {
+    const run = (backend, ...settings) => [
+        ...[backend, ...INPUTS, "--output", "lse=l@.npy"],
+        ...settings.flatMap((setting) => ["--set", setting]),
+    ];
+    const given = files(sizes);
+    for (const pattern of ["band", "window", "longformer", "bigbird", "strided"])
+        compareOutputs(given, [...run("sparse", `pattern=${pattern}`), "--causal"], ["l"]);
+    const blocks = npy(
+        [12, 10],
+        random(120, 3).map((x) => x > -0.3),
+        { descr: "|b1" },
+    );
+    const mask = ["--input", "block_mask=blocks.npy"];
+    const listed = [...run("sparse", "pattern=blocks", "block=4"), ...mask];
+    compareOutputs({ ...given, "blocks.npy": blocks }, listed, ["l"]);
+    for (const method of ["gaussian", "srht"])
+        compareOutputs(given, [...run("sketch", `method=${method}`, "size=4"), "--causal"], ["l"]);
+    const topk = { args: ["sparse", ...ARGS.slice(1), "--set", "pattern=topk"] };
+    refuse([topk, topk], /mpi: topk is not split over ranks: it chooses among all keys/);
+    const leverage = { args: ["sketch", ...ARGS.slice(1), "--set", "method=leverage"] };
+    refuse([leverage, leverage], /mpi: method=leverage is not split over ranks/);
+});
+
 test("lse beside the result, and the same bits again", () => {
     withFiles(files(sizes), (folder) => {
         const args = ["softmax", ...INPUTS, "--causal"];
@@ -212,7 +309,6 @@ test("an option that is none, on one rank or on all", () => {
         [["--stream", "4"], /--mpi has no --stream/],
         [["--weights", "w.npy"], /--mpi has no --weights/],
         [["--error"], /--mpi has no --error/],
-        [["--output", "scores=s.npy"], /--mpi has no output 'scores'/],
     ])
         refuse([{ args: [...ARGS, ...option] }, { args: [...ARGS, ...option] }], says);
 });

@@ -5,6 +5,7 @@
 #ifndef ATTN_CLI_MPI_RANKS_H
 #define ATTN_CLI_MPI_RANKS_H
 
+#include "cli/gradients.h"
 #include "cli/inputs.h"
 #include "cli/settings.h"
 
@@ -20,6 +21,7 @@ typedef struct ranks_run {
     const attn_backend_t *backend;
     const settings_t *settings;
     inputs_t *inputs;
+    gradients_t *gradients;
     int json;
 } ranks_run_t;
 

@@ -1,29 +1,14 @@
 /* cli/mpi/run.c: a run over ranks, of files of which each rank reads its rows (see ranks.h). */
 #include "cli/cli.h"
 #include "cli/load.h"
-#include "cli/mpi/ranks.h"
+#include "cli/mpi/back.h"
+#include "cli/mpi/over.h"
 #include "cli/mpi/settle.h"
-#include "cli/mpi/write.h"
-#include "cli/trial.h"
-
-#include "attn/mpi.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct over {
-    ranks_run_t *run;
-    rows_file_t files[INPUT_COUNT], pasts[INPUT_COUNT];
-    trial_t trial; /* the plan of one process: names of parameters, shapes and lists go by it */
-    attn_mpi_plan_t *plan;
-    attn_mpi_rows_t query_rows, key_rows;
-    array_t arrays[DECLARED_MOST]; /* but Q, K and V; outputs too */
-    const attn_tensor_t *own[ATTN_MOST_OWN_ARRAYS];
-    attn_io_t io;
-    double seconds;
-} over_t;
 
 static int has_settled;
 int ranks_have_settled(void) { return has_settled; }
@@ -47,7 +32,7 @@ static int open_files(over_t *over) {
 
 /* Outputs that every rank has rows of, and states, which are whole. */
 static int is_written(uint32_t number, const attn_array_info_t *info) {
-    return number == ATTN_ARRAY_OUT || number == ATTN_ARRAY_LSE ||
+    return number == ATTN_ARRAY_OUT || number == ATTN_ARRAY_LSE || number == ATTN_ARRAY_SCORES ||
            (number >= ATTN_ARRAY_OWN && info->axes[2] == ATTN_AXIS_PLAN);
 }
 
@@ -60,6 +45,11 @@ static int check_outputs(const over_t *over) {
     return CLI_OK;
 }
 
+static uint64_t hash_of_text(uint64_t hash, const char *text) {
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return hash;
+}
+
 /* A hash (FNV-1a) of which outputs are asked for, and in which files: all ranks write to the same. */
 static uint64_t hash_of_outputs(const over_t *over) {
     const uint64_t prime = 1099511628211u;
@@ -69,9 +59,11 @@ static uint64_t hash_of_outputs(const over_t *over) {
         if (info.role != ATTN_ROLE_OUTPUT) continue;
         const char *path = given_value(&over->run->inputs->given, number, &info, NULL);
         if (!path) continue;
-        hash = (hash ^ (number + 256)) * prime; /* no letter */
-        for (; *path; path++) hash = (hash ^ (unsigned char)*path) * prime;
+        hash = hash_of_text((hash ^ (number + 256)) * prime, path); /* no letter */
     }
+    const option_texts_t *gradients = &over->run->gradients->files;
+    for (int i = 0; i < gradients->count; i++)
+        hash = hash_of_text((hash ^ 255) * prime, gradients->items[i]);
     return hash;
 }
 
@@ -89,10 +81,15 @@ static int make_plan(over_t *over) {
     const ranks_run_t *run = over->run;
     parameters_t parameters;
     attn_error_t error;
+    attn_array_info_t scores = {.struct_size = sizeof scores};
+    attn_mpi_options_t options = {.struct_size = sizeof options};
+    attn_backend_array(run->backend, ATTN_ARRAY_SCORES, &scores);
+    if (given_value(&run->inputs->given, ATTN_ARRAY_SCORES, &scores, NULL))
+        options.way = ATTN_MPI_WAY_RING;
     settings_parameters(run->settings, run->backend, &parameters);
     if (attn_mpi_plan_create(run->context, MPI_COMM_WORLD, run->backend->id,
                              attn_plan_problem(over->trial.plan), parameters.params,
-                             parameters.count, NULL, &over->plan, &error))
+                             parameters.count, &options, &over->plan, &error))
         return cli_reject(NULL, &error);
     attn_mpi_query_rows(over->plan, settle_rank(), &over->query_rows);
     attn_mpi_key_rows(over->plan, settle_rank(), &over->key_rows);
@@ -100,11 +97,6 @@ static int make_plan(over_t *over) {
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------ */
-
-static void ranges_of(const attn_mpi_rows_t *rows, rows_range_t ranges[ROWS_RANGES]) {
-    for (int r = 0; r < ROWS_RANGES; r++)
-        ranges[r] = (rows_range_t){rows->first[r], rows->count[r]};
-}
 
 /* What of ranges lies in rows [first, end), counted from there. */
 static void cut(const rows_range_t *ranges, int64_t first, int64_t end,
@@ -125,7 +117,7 @@ static int read_tokens(over_t *over, int which, array_t *array) {
     const attn_dtype_t dtype = which == INPUT_QUERY ? problem->dtype : problem->kv_dtype;
     rows_range_t ranges[ROWS_RANGES], own[ROWS_RANGES];
     array_t before = {.rank = 0};
-    ranges_of(which == INPUT_QUERY ? &over->query_rows : &over->key_rows, ranges);
+    over_ranges(which == INPUT_QUERY ? &over->query_rows : &over->key_rows, ranges);
     cut(ranges, past, INT64_MAX, own);
     int status = rows_read(&over->files[which], own, array);
     cut(ranges, 0, past, own);
@@ -146,8 +138,8 @@ static int read_rows(over_t *over) {
     load_rows_t rows;
     for (int which = 0; which < INPUT_COUNT; which++)
         if (read_tokens(over, which, &inputs->arrays[which])) return CLI_USAGE;
-    ranges_of(&over->query_rows, rows.queries);
-    ranges_of(&over->key_rows, rows.keys);
+    over_ranges(&over->query_rows, rows.queries);
+    over_ranges(&over->key_rows, rows.keys);
     return load_inputs(&inputs->given, over->trial.plan, INPUT_COUNT, DECLARED_MOST, &rows,
                        &over->arrays[INPUT_COUNT]);
 }
@@ -208,12 +200,11 @@ static void count_nonfinite(over_t *over) {
 
 static int compute(over_t *over) {
     attn_error_t error;
-    collect(over);
     count_nonfinite(over);
     const double start = measure_clock();
     if (attn_mpi_run(over->plan, &over->io, &error)) return cli_reject(NULL, &error);
     over->seconds = measure_clock() - start;
-    return CLI_OK;
+    return back_compute(over);
 }
 
 /* States are the same on every rank: the first one writes them. */
@@ -226,7 +217,7 @@ static write_file_t file_of(const over_t *over, uint32_t number, const attn_arra
     memcpy(file.shape, whole->shape, sizeof file.shape);
     file.rank = declared_rank(info, file.shape, 4 - inputs_rank(over->run->inputs), &file.left_out);
     if (number < ATTN_ARRAY_OWN)
-        ranges_of(&over->query_rows, file.ranges);
+        over_ranges(&over->query_rows, file.ranges);
     else if (settle_rank() == 0)
         file.ranges[0] = (rows_range_t){0, file.shape[AXIS_ROWS]};
     return file;
@@ -237,7 +228,8 @@ static int write_outputs(over_t *over) {
     array_t *out = &over->arrays[ATTN_ARRAY_OUT];
     attn_tensor_t whole;
     write_file_t files[BESIDE_MOST];
-    int count = 0, status = CLI_OK;
+    int count = 0, status = back_finish(over);
+    if (status) return status;
     if (out->memory && out->tensor.dtype == ATTN_BF16)
         status = array_copy(out, NULL, ATTN_F32, "the output");
     status = settle(status);
@@ -245,6 +237,7 @@ static int write_outputs(over_t *over) {
          count < BESIDE_MOST && attn_backend_array(over->run->backend, number, &info); number++)
         if (describe_output(over, number, &info, &whole))
             files[count++] = file_of(over, number, &info, &whole);
+    count = back_add_files(over, files, count);
     return status ? status : write_files(files, count);
 }
 
@@ -297,6 +290,7 @@ static void release(over_t *over) {
         rows_close(&over->pasts[which]);
     }
     for (int number = 0; number < DECLARED_MOST; number++) array_free(&over->arrays[number]);
+    array_free(&over->bias);
     trial_free(&over->trial);
 }
 
@@ -308,6 +302,8 @@ int ranks_run(ranks_run_t *run) {
     if (!status) status = settle_alike(hash_of_outputs(&over), "outputs or their files");
     if (!status) status = settle(read_rows(&over));
     if (!status) status = settle(make_outputs(&over));
+    if (!status) collect(&over);
+    if (!status) status = settle(back_prepare(&over));
     if (!status) status = settle(compute(&over));
     if (!status) status = write_outputs(&over);
     if (!status) print_report(&over);
