@@ -114,7 +114,7 @@ step_format() {
 
 # Everything by gcc, on all tiers that this machine has.
 step_native() {
-    share 0.25 1
+    share 0.1 1
     test_preset native
     publish_attn
 }
@@ -288,7 +288,7 @@ built_before() {
 # In words, where a step does less than with --all.
 left_out() {
     case $1 in
-    native) echo "three quarters of the cases of long sweeps" ;;
+    native) echo "nine tenths of the cases of long sweeps" ;;
     sanitize) echo "the longest labs, and half of the cases that --all runs" ;;
     clang) echo "all but the kernels, and half of their cases" ;;
     qemu) echo "all but the kernels, and half of their cases" ;;
