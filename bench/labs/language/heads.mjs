@@ -49,6 +49,8 @@ const measured = {
 /** Kinds of attention that the heads of the softmax model are given to, as options of `attn compare`. */
 const methods = {
     softmax: ["softmax"],
+    "softmax, bf16x3": ["softmax", "precision=bf16x3"],
+    "softmax, bf16": ["softmax", "precision=bf16"],
     "softmax, int16": ["softmax", "precision=int16"],
     "softmax, int8": ["softmax", "precision=int8"],
     linear: ["linear"],
