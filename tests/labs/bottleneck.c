@@ -1,5 +1,5 @@
 /*
- * The pigeonhole of Theorems 4.4 and B.5 (arXiv:2402.13934) in the small: below the width at which a state can hold the
+ * The pigeonhole of Theorems 4.4, B.5 and B.6 (arXiv:2402.13934) in the small: below the width at which a state can hold the
  * input, two inputs have the same state, and then nothing that comes can tell them apart, though they differ in a token
  * that may be asked for. Features are whole numbers, so that float has the states exactly.
  */
@@ -126,4 +126,86 @@ static void wide_states_do_not(void **state) {
     free(all);
 }
 
-TEST_MAIN(cmocka_unit_test(narrow_states_collide), cmocka_unit_test(wide_states_do_not))
+/* ---- sparse attention (Theorem B.6) ------------------------------------------------------------------------- */
+
+/*
+ * Two layers of width 1 over bits of input and tokens that come later. Neurons hold multiples of 1/2, as Theorem B.6 has
+ * them of few bits. Of the input a later token sees the ends of blocks and the last block, in either layer: their bits and
+ * what the first layer made of them are the state.
+ */
+enum { BLOCK = 4, INPUT = 20, LATER = 4, TOKENS = INPUT + LATER, TRIED = 3000 };
+
+typedef struct two_layers {
+    head_t head;
+    float key[TOKENS], hidden[TOKENS], out[TOKENS];
+} two_layers_t;
+
+static two_layers_t two_layers(const attn_context_t *context, const char *backend) {
+    const attn_param_t params[] = {{"block", "4"}, {"local", "1"}, {"global", "1"}};
+    two_layers_t net;
+    attn_problem_t problem = head_problem(TOKENS, TOKENS, 1, 1);
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    const uint32_t count = strcmp(backend, "sparse") == 0 ? TEST_COUNT(params) : 0;
+    assert_int_equal(head_create(context, backend, &problem, params, count, &net.head, NULL),
+                     ATTN_OK);
+    return net;
+}
+
+/* Keys differ by place and bit; the second layer's keys and values are what the first one made. */
+static void compute(two_layers_t *net, int input) {
+    float query[TOKENS], value[TOKENS];
+    for (int i = 0; i < TOKENS; i++) {
+        const int bit = i < INPUT ? input >> i & 1 : i % 3 == 0;
+        query[i] = 1 + (float)(i % 3) / 4;
+        net->key[i] = (float)((i * 5 + bit * 3) % 4) / 2;
+        value[i] = bit ? 1 : -1;
+    }
+    assert_int_equal(head_run(&net->head, query, net->key, value, net->hidden, NULL, NULL), 0);
+    for (int i = 0; i < TOKENS; i++) net->hidden[i] = roundf(net->hidden[i] * 2) / 2;
+    assert_int_equal(head_run(&net->head, query, net->hidden, net->hidden, net->out, NULL, NULL),
+                     0);
+}
+
+static int is_seen_later(int i) { return i % BLOCK == BLOCK - 1 || i > INPUT - BLOCK; }
+
+/* A collision has the same answers for all that comes; softmax, which sees all, tells some of them apart. */
+static void narrow_sparse_states_collide(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    two_layers_t sparse = two_layers(context, "sparse"), softmax = two_layers(context, "softmax");
+    numbered_t *all = calloc(TRIED, sizeof *all);
+    int pairs = 0, told = 0;
+    assert_non_null(all);
+    for (int t = 0; t < TRIED; t++) {
+        all[t].input = (int)fixture_draw((uint64_t)t, 1 << INPUT);
+        compute(&sparse, all[t].input);
+        for (int i = 0, n = 0; i < INPUT; i++)
+            if (is_seen_later(i)) {
+                all[t].state[n++] = (float)(all[t].input >> i & 1);
+                all[t].state[n++] = sparse.hidden[i] + 0.0f;
+            }
+    }
+    qsort(all, TRIED, sizeof *all, by_state);
+    for (int t = 1; t < TRIED; t++) {
+        float first[LATER], other[LATER];
+        if (all[t].input == all[t - 1].input || by_state(&all[t - 1], &all[t]) != 0) continue;
+        compute(&sparse, all[t - 1].input);
+        memcpy(first, sparse.out + INPUT, sizeof first);
+        compute(&sparse, all[t].input);
+        for (int i = 0; i < LATER; i++) assert_true(sparse.out[INPUT + i] == first[i]);
+        compute(&softmax, all[t - 1].input);
+        memcpy(other, softmax.out + INPUT, sizeof other);
+        compute(&softmax, all[t].input);
+        told += memcmp(other, softmax.out + INPUT, sizeof other) != 0;
+        pairs++;
+    }
+    test_label("%d pairs, %d told apart by softmax", pairs, told);
+    if (pairs < 10 || told == 0) test_fail("not as it should be");
+    free(all);
+    head_destroy(&sparse.head);
+    head_destroy(&softmax.head);
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(narrow_states_collide), cmocka_unit_test(wide_states_do_not),
+          cmocka_unit_test(narrow_sparse_states_collide))
