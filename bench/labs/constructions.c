@@ -489,7 +489,6 @@ static void judge(const lab_run_t *run, const double *rows, uint32_t count,
     if (run->panel->columns == error_columns) {
         const errors_t errors = count_errors(rows, count);
         judge_tally(&errors.tally, "errors", finding);
-        judge_sure(finding, ", in double; in float above eps and rounding: %.0f", errors.beyond);
         judge_found(finding, "The largest error is %.3g eps, at %s = %.6g.", errors.ratio,
                     run->lab->params[run->panel->x_param].name, errors.at);
         return;

@@ -84,5 +84,4 @@ void judge_exponents(const lab_run_t *run, const double *rows, uint32_t count, u
     }
     judge_found(finding, ".");
     judge_tally(&tally, "exponents", finding);
-    judge_sure(finding, "; 95%% intervals that include the curvature over %u points", count);
 }

@@ -141,7 +141,7 @@ enum lab_verdict {
 /** A claim, judged by the panel's criterion from the numbers of the points alone. */
 typedef struct lab_finding {
     int32_t verdict; /**< enum lab_verdict */
-    char sure[240];  /**< how sure that is: points for and against, intervals */
+    char sure[240];  /**< how sure that is: points for and against, in a few words */
     char found[480]; /**< what was found, in a sentence */
 } lab_finding_t;
 

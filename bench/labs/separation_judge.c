@@ -103,10 +103,10 @@ static void judge_trials(const lab_run_t *run, const double *rows, uint32_t coun
     }
     const wrongs_t *told = within.trials > 0 ? &within : &all;
     judge_tally(&tally, "points", finding);
-    if (tally.holds + tally.fails + tally.open)
-        judge_sure(finding, "; success of at least %.4g, at %s = %.6g, against %.4g", told->least,
-                   run->lab->params[run->panel->x_param].name, told->least_at, wanted);
     if (told->trials > 0) say_wrongs(told, finding);
+    if (tally.holds + tally.fails + tally.open)
+        judge_found(finding, " The least success is %.4g, at %s = %.6g.", told->least,
+                    run->lab->params[run->panel->x_param].name, told->least_at);
 }
 
 /* ---- figures ------------------------------------------------------------------------------------- */

@@ -433,7 +433,6 @@ static void judge_shifts(const lab_run_t *run, const double *rows, uint32_t coun
         largest = fmax(largest, ratio);
     }
     judge_tally(&tally, "ratios", finding);
-    judge_sure(finding, ", each the largest of up to %.0f trials", run->values[TRIALS]);
     if (isfinite(nearest))
         judge_found(
             finding,
@@ -443,8 +442,7 @@ static void judge_shifts(const lab_run_t *run, const double *rows, uint32_t coun
 }
 
 /* The whole count of violations, and which lemma is nearest to its bound. */
-static void judge_lemmas(const lab_run_t *run, const double *rows, uint32_t count,
-                         lab_finding_t *finding) {
+static void judge_lemmas(const double *rows, uint32_t count, lab_finding_t *finding) {
     double violations = 0, steps = 0;
     tally_t tally = {0};
     for (uint32_t i = 0; i < count; i++) {
@@ -455,7 +453,6 @@ static void judge_lemmas(const lab_run_t *run, const double *rows, uint32_t coun
                 tally_add(&tally, judge_at_most(row[PART + p], row[PART + p], 0));
     }
     judge_tally(&tally, "lemmas and radii", finding);
-    judge_sure(finding, ", each the largest of up to %.0f trials", run->values[TRIALS]);
     judge_found(finding,
                 "%.0f violations in %.0f steps of x and as many of A; at R = %g the parts are",
                 violations, steps, rows[X]);
@@ -506,9 +503,9 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
 static void judge(const lab_run_t *run, const double *rows, uint32_t count,
                   lab_finding_t *finding) {
     if (run->panel->columns == lemma_columns)
-        judge_lemmas(run, rows, count, finding);
+        judge_lemmas(rows, count, finding);
     else if (run->panel->columns == regression_layer_columns)
-        judge_layer_bounds(run, rows, count, finding);
+        judge_layer_bounds(rows, count, finding);
     else if (run->panel->columns == regression_layer_cosine_columns)
         judge_layer_cosines(rows, count, finding);
     else if (run->panel->columns == loss_columns)

@@ -16,8 +16,7 @@ attn_status_t regression_layer_point(const lab_point_t *point, double *row, attn
 int regression_layer_within(const double *row);
 
 /** By the bound, which panels over beta are about. */
-void judge_layer_bounds(const lab_run_t *run, const double *rows, uint32_t count,
-                        lab_finding_t *finding);
+void judge_layer_bounds(const double *rows, uint32_t count, lab_finding_t *finding);
 
 /** By the cosine. */
 void judge_layer_cosines(const double *rows, uint32_t count, lab_finding_t *finding);

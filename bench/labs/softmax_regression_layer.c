@@ -78,8 +78,7 @@ attn_status_t regression_layer_point(const lab_point_t *point, double *row, attn
 
 int regression_layer_within(const double *row) { return row[LAYER_MOVING] > 0; }
 
-void judge_layer_bounds(const lab_run_t *run, const double *rows, uint32_t count,
-                        lab_finding_t *finding) {
+void judge_layer_bounds(const double *rows, uint32_t count, lab_finding_t *finding) {
     const double *last = rows + (size_t)(count - 1) * LAYER_COLUMNS;
     double linear = 0;
     tally_t tally = {0};
@@ -91,7 +90,6 @@ void judge_layer_bounds(const lab_run_t *run, const double *rows, uint32_t count
         linear = fmax(linear, row[LAYER_LINEAR]);
     }
     judge_tally(&tally, "layers", finding);
-    judge_sure(finding, ", each the largest of up to %.0f trials", run->values[TRIALS]);
     if (regression_layer_within(rows) && regression_layer_within(last))
         judge_found(finding,
                     "Softmax attention's layer is off by %.2g of the step's shift at beta = %g, by "

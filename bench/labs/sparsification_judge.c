@@ -115,7 +115,6 @@ static void judge_errors(const lab_run_t *run, const double *rows, uint32_t coun
     }
     tally.holds = (uint32_t)within - tally.fails;
     judge_tally(&tally, "sketches", finding);
-    judge_sure(finding, ", %.0f X a point", run->values[TRIALS]);
     judge_found(finding,
                 "The largest error is %.2g of 12 r and %.2g of the proof's 6 r (A + A')_ij.",
                 closest, proof);
@@ -139,7 +138,6 @@ static void judge_rates(const lab_run_t *run, const double *rows, uint32_t count
         }
     }
     judge_tally(&tally, "rates", finding);
-    judge_sure(finding, ", each of %.0f sketches of one X", run->values[TRIALS]);
     if (tally.holds + tally.open + tally.fails)
         judge_found(finding, "At the sizes asked for the largest part that fails is %.3g", worst);
     if (least < 1)
@@ -148,8 +146,7 @@ static void judge_rates(const lab_run_t *run, const double *rows, uint32_t count
     judge_found(finding, ".");
 }
 
-static void judge_fixed(const lab_run_t *run, const double *rows, uint32_t count,
-                        lab_finding_t *finding) {
+static void judge_fixed(const double *rows, uint32_t count, lab_finding_t *finding) {
     double worst = 0, gain = 0;
     tally_t tally = {0};
     for (uint32_t i = 0; i < count; i++) {
@@ -163,7 +160,6 @@ static void judge_fixed(const lab_run_t *run, const double *rows, uint32_t count
         gain = fmax(gain, row[DRAWN_DISTORTION] / distortion);
     }
     judge_tally(&tally, "comparisons", finding);
-    judge_sure(finding, ", each the largest of %.0f X", run->values[TRIALS]);
     judge_found(
         finding,
         "The distortion is at most %.2g of the bound, and up to %.2g times smaller than that "
@@ -266,7 +262,7 @@ void sparsification_judge(const lab_run_t *run, const double *rows, uint32_t cou
     } else if (columns == sparsification_rate_columns) {
         judge_rates(run, rows, count, finding);
     } else if (columns == sparsification_fixed_columns) {
-        judge_fixed(run, rows, count, finding);
+        judge_fixed(rows, count, finding);
     } else if (columns == sparsification_work_columns) {
         judge_work(run, rows, count, finding);
     } else {

@@ -69,3 +69,12 @@ it("shipped runs are of panels as they are declared", nativeOnly, () => {
             assert.deepEqual(panel[key], now[key], `${file}: ${key}`);
     }
 });
+
+it("a verdict is said in a few words", () => {
+    const folder = new URL("bench/labs/figures/", root);
+    for (const file of readdirSync(folder).filter((name) => name.endsWith(".json"))) {
+        const { sure, verdict } = JSON.parse(readFileSync(new URL(file, folder), "utf8"));
+        assert.ok(verdict && sure.length > 5 && sure.length <= 60, `${file}: ${sure}`);
+        assert.doesNotMatch(sure, /[;.]/, file);
+    }
+});

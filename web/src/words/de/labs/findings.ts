@@ -25,23 +25,7 @@ const counted: Readonly<Record<string, string>> = {
 const sure = clauses([
     [/, (\d+) against/, ", $1 dagegen"],
     [/, (\d+) undecided/, ", $1 unentschieden"],
-    [
-        /; success of at least (\S+), at (\w+) = (\S+), against (\S+)$/,
-        "; Erfolg von mindestens $1, bei $2 = $3, gegen $4",
-    ],
-    [
-        /95% intervals that include the curvature over (\d+) points/,
-        "95-%-Intervalle, die die Krümmung über $1 Punkte einschließen",
-    ],
-    [
-        /, in double; in float above eps and rounding: (\d+)/,
-        ", doppelt genau; in float über eps und Rundung: $1",
-    ],
     [/, at D = (\d+)/, ", bei D = $1"],
-    [/each the largest of up to (\d+) trials/, "jeweils der größte Wert aus bis zu $1 Versuchen"],
-    [/each the largest of (\d+) X/, "jeweils der größte Wert aus $1 X"],
-    [/each of (\d+) sketches of one X/, "jede aus $1 Sketches eines X"],
-    [/, (\d+) X a point/, ", $1 X je Punkt"],
     [/(\d+) of (\d+) cells are missing/, "$1 von $2 Zellen fehlen"],
     [/(\d+) sizes are missing/, "$1 Größen fehlen"],
 ]);
@@ -105,10 +89,11 @@ const found: readonly Pattern[] = [
     [/^(The exponent of|~|time ~) .*$/, growth],
     [/^(Least width|GFLOP of a sequence).*$/, widths],
     [
-        /^Of these trials (\S+)% fail; wrong are (.*?)\.(?: By formula (\S+)% fail\.)?$/,
-        (_, share = "", wrong = "", formula = "") =>
+        /^Of these trials (\S+)% fail; wrong are (.*?)\.(?: By formula (\S+)% fail\.)?(?: The least success is (\S+), at (\w+) = (\S+)\.)?$/,
+        (_, share = "", wrong = "", formula = "", least = "", name = "", at = "") =>
             `Von diesen Versuchen misslingen ${share} %; falsch sind ${wrong.replace(/ in (\S+)%/g, " bei $1 %")}.` +
-            (formula && ` Nach der Formel misslingen ${formula} %.`),
+            (formula && ` Nach der Formel misslingen ${formula} %.`) +
+            (least && ` Der kleinste Erfolg ist ${least}, bei ${name} = ${at}.`),
     ],
     [
         /^The largest share of what is allowed is (\S+), in part (\w+) at n = (\d+)\.$/,
