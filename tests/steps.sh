@@ -141,7 +141,8 @@ step_clang() {
     fi
 }
 
-# Attention over MPI, of the objects that native has: two ranks; --all: one to eight, and once more with MPICH.
+# Attention over MPI, of the objects that native has: two ranks; --all: one to eight, with the sanitizers, and once more
+# with MPICH.
 step_mpi() {
     if ! has_mpi; then
         echo "SKIPPED: there is no MPI (Debian: libopenmpi-dev openmpi-bin)"
@@ -155,11 +156,14 @@ step_mpi() {
     publish_attn
     ctest --preset mpi "${options[@]}"
     takes_all || return 0
+    share 0.1 0.1 # the ranks of MPICH do not sleep while they wait, and here they are more than cores
+    alone sanitize cmake --preset mpi-sanitize
+    alone sanitize cmake --build --preset mpi-sanitize
+    ctest --preset mpi-sanitize --tests-regex '\.[23]$'
     if ! command -v mpicc.mpich >/dev/null; then
         echo "SKIPPED: there is no MPICH (Debian: libmpich-dev mpich)"
         return
     fi
-    share 0.1 0.1 # its ranks do not sleep while they wait, and here they are more than cores
     build_preset mpich
     ctest --preset mpich
 }
@@ -281,7 +285,7 @@ built_before() {
     case $1 in
     package | node | web | readme | tarballs) echo wasm ;;
     page) echo wasm web ;;
-    mpi) echo native ;;
+    mpi) if takes_all; then echo native sanitize; else echo native; fi ;;
     esac
 }
 
@@ -301,7 +305,7 @@ left_out() {
         ;;
     wasi) echo "three quarters of the cases that --all runs; relaxed and scalar: all but the kernels" ;;
     package) echo "two thirds of what is repeated over many cases" ;;
-    mpi) echo "more than two ranks, nine tenths of the cases, and MPICH" ;;
+    mpi) echo "more than two ranks, nine tenths of the cases, the sanitizers, and MPICH" ;;
     node) echo "what does not load modules, threads or the addon" ;;
     page) echo "two thirds of what is repeated over many pages" ;;
     esac
