@@ -78,10 +78,6 @@ static attn_status_t compare(MPI_Comm comm, const request_t *r, attn_error_t *er
 static int has_states(const char *backend) { return strcmp(backend, "linear") == 0; }
 
 static attn_status_t check_request(const request_t *r, attn_error_t *error) {
-    if (r->problem.backward && has_states(r->backend))
-        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "mpi: gradients of linear are not split over ranks: attn_backward() has "
-                         "none by state_out, which the next rank's rows give");
     if (r->problem.backward && r->options.way == ATTN_MPI_WAY_TREE)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "mpi: gradients go round in a ring, not in a tree: leave way at 0");
@@ -91,8 +87,11 @@ static attn_status_t check_request(const request_t *r, attn_error_t *error) {
     if (r->options.way < ATTN_MPI_WAY_AUTO || r->options.way > ATTN_MPI_WAY_TREE)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "mpi: way is %d, must be 0, 1 or 2",
                          r->options.way);
-    return has_states(r->backend) ? attn_mpi_states_check(&r->problem, &r->options, error)
-                                  : attn_mpi_split_check(r->backend, &r->problem, error);
+    if (!has_states(r->backend)) return attn_mpi_split_check(r->backend, &r->problem, error);
+    const attn_status_t status = attn_mpi_states_check(&r->problem, &r->options, error);
+    return status == ATTN_OK && r->problem.backward
+               ? attn_mpi_states_check_back(r->params, r->param_count, error)
+               : status;
 }
 
 static attn_status_t read_request(const attn_context_t *context, const char *backend,

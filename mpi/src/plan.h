@@ -81,6 +81,7 @@ typedef struct mpi_run {
     /* of gradients */
     const attn_io_t *gradients;
     attn_tensor_t out, out_gradient; /* f32, rows of the queries */
+    attn_tensor_t key, value;        /* the same of the rank's keys, of linear */
     float *sums; /* of the block that is computed with; at last of the rank's own keys */
     int travels; /* whether some rank asks for gradients of keys or values */
 } mpi_run_t;

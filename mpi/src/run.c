@@ -108,9 +108,17 @@ attn_status_t attn_mpi_backward(attn_mpi_plan_t *plan, const attn_io_t *given,
     run.travels = gradients.key.data || gradients.value.data;
     MPI_Allreduce(MPI_IN_PLACE, &run.travels, 1, MPI_INT, MPI_MAX, plan->comm);
     begin(&run);
-    take_queries(&run);
-    attn_mpi_backward_run(&run);
+    if (plan->states) {
+        attn_mpi_states_backward_run(&run);
+    } else {
+        take_queries(&run);
+        attn_mpi_backward_run(&run);
+    }
     status = end(&run, start, error);
-    if (status == ATTN_OK) attn_mpi_backward_finish(&run);
-    return status;
+    if (status != ATTN_OK) return status;
+    if (plan->states)
+        attn_mpi_states_backward_finish(&run);
+    else
+        attn_mpi_backward_finish(&run);
+    return ATTN_OK;
 }

@@ -45,8 +45,10 @@ static uint32_t bit_of(const states_t *s, enum state_array array) { return 1u <<
 
 static attn_status_t make(const attn_mpi_plan_t *plan, const attn_problem_t *problem,
                           attn_plan_t **made, attn_error_t *error) {
-    return attn_plan_create(plan->context, plan->backend, problem, plan->params, plan->param_count,
-                            made, error);
+    attn_problem_t p = *problem;
+    p.backward = 0; /* those have plans of their own */
+    return attn_plan_create(plan->context, plan->backend, &p, plan->params, plan->param_count, made,
+                            error);
 }
 
 /* Heads differ where a rule counts them, so that they are planned together. */
@@ -101,6 +103,8 @@ attn_status_t attn_mpi_states_prepare(attn_mpi_plan_t *plan, attn_error_t *error
     attn_status_t status = find_arrays(plan, s, error);
     if (status == ATTN_OK) status = plan_keys(plan, s, error);
     if (status == ATTN_OK) status = plan_apply(plan, s, error);
+    if (status == ATTN_OK && plan->whole.backward)
+        status = attn_mpi_states_prepare_back(plan, error);
     if (status != ATTN_OK) return status;
     attn_plan_array(s->keys, ATTN_ARRAY_OWN + s->index[STATE_OUT], &state);
     s->features = state.shape[2];
@@ -118,23 +122,27 @@ void attn_mpi_states_lay_out(attn_mpi_plan_t *plan, attn_arena_t *arena) {
     s->before = attn_arena_take(arena, s->heads, state);
     s->after = attn_arena_take(arena, s->heads, state);
     if (!is_causal(plan)) s->received = attn_arena_take(arena, s->heads, state);
-    s->zeros = attn_arena_take(arena, attn_max(p->dim, p->value_dim), sizeof(float));
-    if (s->zeros) memset(s->zeros, 0, (size_t)attn_max(p->dim, p->value_dim) * sizeof *s->zeros);
+    s->zeros = attn_arena_take(arena, attn_max(p->dim, p->value_dim + 1), sizeof(float));
+    if (s->zeros)
+        memset(s->zeros, 0, (size_t)attn_max(p->dim, p->value_dim + 1) * sizeof *s->zeros);
     s->row = attn_arena_take(arena, p->batch * p->heads, (uint64_t)p->value_dim * sizeof(float));
     s->requests = attn_arena_take(arena, s->heads, sizeof(MPI_Request));
     s->statuses = attn_arena_take(arena, s->heads, sizeof(MPI_Status));
+    if (p->backward) attn_mpi_states_back_lay_out(plan, arena);
 }
 
 uint64_t attn_mpi_states_workspace(const attn_mpi_plan_t *plan) {
     const uint64_t keys = attn_plan_workspace_size(plan->states->keys);
     const uint64_t apply = attn_plan_workspace_size(plan->states->apply);
-    return keys > apply ? keys : apply;
+    const uint64_t back = attn_mpi_states_back_workspace(plan);
+    return back > keys && back > apply ? back : keys > apply ? keys : apply;
 }
 
 void attn_mpi_states_destroy(attn_mpi_plan_t *plan) {
     if (!plan->states) return;
     attn_plan_destroy(plan->states->keys);
     attn_plan_destroy(plan->states->apply);
+    attn_mpi_states_back_destroy(plan);
     free(plan->states);
 }
 
@@ -164,6 +172,10 @@ static attn_tensor_t states_in(const attn_mpi_plan_t *plan, float *states, int64
         .stride = {p->kv_heads * size, size, columns, 1}};
 }
 
+attn_tensor_t attn_mpi_states_in(const attn_mpi_plan_t *plan, float *states, int z) {
+    return states_in(plan, states, 0, 1, z);
+}
+
 /* Rows of a unit's heads of an array with heads (`group` 1) or query heads. */
 static attn_tensor_t rows_of(const attn_mpi_plan_t *plan, attn_tensor_t tensor, int64_t head,
                              int64_t group) {
@@ -189,7 +201,7 @@ static void copy(const attn_tensor_t *to, const attn_tensor_t *from) {
 }
 
 /* What the first rank begins with. */
-static void take_given(const mpi_run_t *run, float *states) {
+void attn_mpi_states_take_given(const mpi_run_t *run, float *states) {
     const states_t *s = run->plan->states;
     memset(states, 0, (size_t)s->heads * s->size * sizeof *states);
     for (int z = 0; z <= s->has_z; z++) {
@@ -281,7 +293,7 @@ static void pass_on(mpi_run_t *run) {
     const states_t *s = plan->states;
     const int count = (int)((uint64_t)s->at_once * s->size);
     int sent = 0;
-    if (plan->rank == 0) take_given(run, s->before);
+    if (plan->rank == 0) attn_mpi_states_take_given(run, s->before);
     for (int64_t head = 0; head < s->heads; head += s->at_once) {
         float *before = s->before + (uint64_t)head * s->size;
         float *after = s->after + (uint64_t)head * s->size;
@@ -357,7 +369,7 @@ static void share_sum(mpi_run_t *run) {
     if (plan->key_rows.total) run_keys(run, 0);
     add_up(plan);
     if (plan->rank == 0) {
-        take_given(run, s->before);
+        attn_mpi_states_take_given(run, s->before);
         for (int i = 0; i < count; i++) s->after[i] = s->before[i] + s->after[i];
     }
     MPI_Bcast(s->after, count, MPI_FLOAT, 0, plan->comm);

@@ -1,7 +1,7 @@
 /* Linear attention over ranks: every rule, with and without a normaliser, against the oracle of the whole sequence. */
 #include "ranks.h"
 
-#include "linear/trial.h"
+#include "linear/trial_gradients.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,15 +39,18 @@ static void make_part(part_t *part, trial_t *trial, const attn_mpi_plan_t *plan)
     part->io.own = part->tensors;
 }
 
-/* Every rank's rows of the result become those of all ranks: one message a rank, as some MPIs wait busily. */
-static void gather(trial_t *trial, const attn_mpi_plan_t *plan) {
+/* attn_mpi_query_rows() or attn_mpi_key_rows(). */
+typedef int32_t rows_fn(const attn_mpi_plan_t *plan, int32_t rank, attn_mpi_rows_t *rows);
+
+/* Every rank's rows of an array become those of all ranks: one message a rank, as some MPIs wait busily. */
+static void gather(typed_t *array, const attn_mpi_plan_t *plan, rows_fn *get_rows) {
     enum { MOST = 1 << 14 };
     static double numbers[MOST];
-    const attn_tensor_t *out = &trial->out.tensor;
+    const attn_tensor_t *out = &array->tensor;
     attn_mpi_rows_t rows;
     for (int rank = 0; rank < ranks_size(); rank++) {
         int count = 0;
-        attn_mpi_query_rows(plan, rank, &rows);
+        get_rows(plan, rank, &rows);
         for (int turn = 0; turn < 2; turn++, count = 0) {
             for (int64_t b = 0; b < out->shape[0]; b++)
                 for (int64_t h = 0; h < out->shape[1]; h++)
@@ -55,7 +58,7 @@ static void gather(trial_t *trial, const attn_mpi_plan_t *plan) {
                         for (int64_t c = 0; c < out->shape[3]; c++, count++) {
                             assert_true(count < MOST);
                             if (turn)
-                                typed_set(&trial->out, b, h, i, c, numbers[count]);
+                                typed_set(array, b, h, i, c, numbers[count]);
                             else
                                 numbers[count] = typed_get(out, b, h, i, c);
                         }
@@ -92,7 +95,7 @@ static void check(trial_t *trial) {
     attn_mpi_plan_t *plan = plan_of(trial);
     make_part(&part, trial, plan);
     if (attn_mpi_run(plan, &part.io, &error)) test_fail("attn_mpi_run: %s", error.message);
-    gather(trial, plan);
+    gather(&trial->out, plan, attn_mpi_query_rows);
     trial_compare(trial);
     attn_mpi_plan_destroy(plan);
     trial_drop(trial);
@@ -142,6 +145,58 @@ static void states_are_added(void **state) {
     attn_context_destroy(context);
 }
 
+/* ---- gradients ----------------------------------------------------------------------------------- */
+
+/* States are whole: each rank has an array of its own for their gradient. */
+static void check_back(trial_t *trial) {
+    part_t part;
+    way_back_t way;
+    attn_io_t gradients;
+    attn_error_t error = {0};
+    trial_make(trial);
+    way_make(&way, trial);
+    trial_label(trial);
+    attn_mpi_plan_t *plan = plan_of(trial);
+    make_part(&part, trial, plan);
+    if (attn_mpi_run(plan, &part.io, &error)) test_fail("attn_mpi_run: %s", error.message);
+    gradients = way.io;
+    gradients.out = rows_of(&way.out.tensor, &part.queries);
+    gradients.query = rows_of(&way.query.tensor, &part.queries);
+    gradients.key = rows_of(&way.key.tensor, &part.keys);
+    gradients.value = rows_of(&way.value.tensor, &part.keys);
+    if (attn_mpi_backward(plan, &part.io, &gradients, &error))
+        test_fail("attn_mpi_backward: %s", error.message);
+    gather(&way.query, plan, attn_mpi_query_rows);
+    gather(&way.key, plan, attn_mpi_key_rows);
+    gather(&way.value, plan, attn_mpi_key_rows);
+    way_compare(&way);
+    attn_mpi_plan_destroy(plan);
+    way_drop(&way);
+    trial_drop(trial);
+}
+
+/** Keys get what queries of all other ranks behind them pass on through the state. */
+static void gradients_go_through_states(void **state) {
+    static const int64_t sizes[][2] = {{41, 41}, {3, 50}, {50, 3}, {2, 2}};
+    attn_context_t *context = fixture_context(2);
+    (void)state;
+    for (int map = 0; map < MAPS_COUNT; map++)
+        for (size_t i = 0; i < TEST_COUNT(sizes); i++)
+            for (int variant = 0; variant < 6; variant++) {
+                attn_problem_t problem = fixture_problem(2, 4, sizes[i][0], sizes[i][1], 5, 7);
+                const int normalise = variant % 3 != 1 && map != 1;
+                problem.kv_heads = variant % 2 ? 2 : 4;
+                if (variant >= 3) problem.inputs = ATTN_INPUT_KV_LENGTHS;
+                if (variant == 4) problem.dtype = problem.kv_dtype = ATTN_BF16;
+                if (problem.queries == problem.keys && variant % 2)
+                    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+                trial_t trial = trial_of(context, &problem, map, 0, normalise);
+                trial.with_state = variant == 2 || variant == 5;
+                if (test_takes_case()) check_back(&trial);
+            }
+    attn_context_destroy(context);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------ */
 
 static void refuse(const attn_context_t *context, const attn_problem_t *problem, int32_t layout,
@@ -169,5 +224,25 @@ static void other_problems_are_refused(void **state) {
     attn_context_destroy(context);
 }
 
+static void rules_without_sums_have_no_gradients(void **state) {
+    static const char *const rules[] = {"gated", "delta", "gated_delta"};
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 40, 40, 4, 4);
+    (void)state;
+    problem.causal = ATTN_CAUSAL_TOP_LEFT, problem.backward = 1;
+    for (size_t i = 0; i < TEST_COUNT(rules); i++) {
+        const attn_param_t rule = {"rule", rules[i]};
+        attn_mpi_plan_t *plan = NULL;
+        attn_error_t error = {0};
+        fixture_expect(attn_mpi_plan_create(context, MPI_COMM_WORLD, "linear", &problem, &rule, 1,
+                                            NULL, &plan, &error),
+                       &error, ATTN_ERROR_UNSUPPORTED, "rank 0|gradients of linear|rule=linear");
+        assert_null(plan);
+    }
+    attn_context_destroy(context);
+}
+
 RANKS_MAIN(cmocka_unit_test(states_are_passed_on), cmocka_unit_test(states_are_added),
+           cmocka_unit_test(gradients_go_through_states),
+           cmocka_unit_test(rules_without_sums_have_no_gradients),
            cmocka_unit_test(other_problems_are_refused))

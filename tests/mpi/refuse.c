@@ -57,7 +57,10 @@ static void gradients(call_t *c) { c->problem.backward = 1; }
 static void gradients_in_a_tree(call_t *c) {
     c->problem.backward = 1, c->options.way = ATTN_MPI_WAY_TREE;
 }
-static void gradients_of_linear(call_t *c) { c->problem.backward = 1, c->backend = "linear"; }
+static void gradients_of_a_rule(call_t *c) {
+    c->problem.backward = 1, c->backend = "linear";
+    c->params[c->param_count++] = (attn_param_t){"rule", "gated"};
+}
 static void unknown_parameter(call_t *c) {
     c->params[c->param_count++] = (attn_param_t){"blok", "3"};
 }
@@ -92,7 +95,7 @@ static const struct {
     {other_backend, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|org.example.other|not split"},
     {gradients, 1, ATTN_ERROR_ARGUMENT, "ranks differ in backward: 0 to 1"},
     {gradients_in_a_tree, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|gradients|tree"},
-    {gradients_of_linear, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|gradients of linear|state_out"},
+    {gradients_of_a_rule, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|gradients of linear|state_out"},
     {unknown_parameter, 0, ATTN_ERROR_NOT_FOUND, "rank 0|blok"},
     {nameless_parameter, 1, ATTN_ERROR_ARGUMENT, "rank |parameter 0"},
     {no_backend, 1, ATTN_ERROR_ARGUMENT, "rank |null"},

@@ -32,6 +32,7 @@ import {
 
 const INPUTS = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"];
 const sizes = { H: 4, Hkv: 2, n: 45, m: 37, d: 8, dv: 6 };
+const square = { ...sizes, m: 45 };
 
 function files({ H, Hkv, n, m, d, dv }, options) {
     const [q, k, v] = arrays({ H, Hkv, n, m, d, dv });
@@ -203,6 +204,24 @@ test("gradients by rows, of rules that ranks share, too", () => {
     compareOutputs(given, [...sparse, ...grads(...three)], three);
 });
 
+test("gradients of linear attention, through states", () => {
+    const given = {
+        ...files(square),
+        ...loss,
+        "s.npy": npy([2, 8, 6], random(96, 3)),
+        "z.npy": npy(
+            [2, 8],
+            random(16, 4).map((x) => 9 + Math.abs(x)),
+        ),
+    };
+    const run = ["linear", ...INPUTS, "--grad", "out=do.npy"];
+    const three = ["query", "key", "value"];
+    compareOutputs(given, [...run, ...grads(...three)], three);
+    const states = ["--causal", "--input", "state=s.npy", "--input", "state_z=z.npy"];
+    const all = [...three, "state", "state_z"];
+    compareOutputs(given, [...run, ...states, ...grads(...all)], all);
+});
+
 test("gradients that are wrong", () => {
     const back = (...words) => ({ args: [...ARGS, ...words] });
     const right = back("--grad", "out=do.npy", "--grad", "key=dk.npy");
@@ -211,8 +230,11 @@ test("gradients that are wrong", () => {
     refuse([none, none], /--grad: the run has no bias/, loss);
     const short = { "do.npy": npy([4, 44, 6], random(4 * 44 * 6, 21)) };
     refuse([right, right], /do.npy: the gradient of out is \(4, 44, 6\), out itself/, short);
-    const linear = ["linear", ...right.args.slice(1)];
-    refuse([{ args: linear }, { args: linear }], /gradients of linear are not split/, loss);
+    const linear = ["linear", ...right.args.slice(1), "--causal", "--set", "rule=delta"];
+    const beta = ["--input", "beta=0.1"];
+    const delta = { args: [...linear, ...beta] };
+    const more = { ...files(square), ...loss };
+    refuse([delta, delta], /gradients of linear are split over ranks for rule=linear/, more);
 });
 
 test("scores of every stage", () => {
@@ -473,8 +495,6 @@ function compareLinear(given, args) {
         }
     });
 }
-
-const square = { H: 4, Hkv: 2, n: 45, m: 45, d: 8, dv: 6 };
 
 test("linear attention by states, with gates by rows and in lists", () => {
     const given = {

@@ -50,7 +50,8 @@ static int describe_bias(over_t *over, const attn_array_info_t *info) {
 static int prepare(over_t *over, uint32_t number, const attn_array_info_t *info) {
     gradients_t *gradients = over->run->gradients;
     const char *path = gradients_file(gradients, info);
-    const attn_tensor_t *of = attn_io_array(&over->io, number);
+    const attn_tensor_t *of = number < ATTN_ARRAY_OWN ? attn_io_array(&over->io, number)
+                                                      : over->own[number - ATTN_ARRAY_OWN];
     array_t *array = &gradients->arrays[number];
     int status = CLI_OK;
     if (!path) return CLI_OK;
@@ -62,16 +63,20 @@ static int prepare(over_t *over, uint32_t number, const attn_array_info_t *info)
         if (number == ATTN_ARRAY_BIAS) status = describe_bias(over, info);
         if (!status && of && of->data) status = array_make(array, of->dtype, of->shape, 4, path);
     }
-    if (!status && array->memory) *attn_io_array(&gradients->io, number) = array->tensor;
+    if (!status && array->memory && number < ATTN_ARRAY_OWN)
+        *attn_io_array(&gradients->io, number) = array->tensor;
+    else if (!status && array->memory)
+        gradients->own[number - ATTN_ARRAY_OWN] = &array->tensor;
     return status;
 }
 
-/* A run that is to be gone back through has lse. */
+/* A run that is to be gone back through has lse, where its backend has one. */
 static int make_lse(over_t *over) {
     const int64_t rows = over->query_rows.total;
     array_t *lse = &over->run->gradients->lse;
     attn_tensor_t tensor;
-    if (over->io.lse.data || !rows) return CLI_OK;
+    if (over->io.lse.data || !rows || !(over->run->backend->features & ATTN_FEATURE_LSE))
+        return CLI_OK;
     attn_plan_array(over->trial.plan, ATTN_ARRAY_LSE, &tensor);
     tensor.shape[AXIS_ROWS] = rows;
     const int status = array_make(lse, tensor.dtype, tensor.shape, 4, "lse");
@@ -85,9 +90,10 @@ int back_prepare(over_t *over) {
     if (!gradients->files.count) return CLI_OK;
     if (gradients_check_names(gradients, &over->trial)) return CLI_USAGE;
     attn_io_init(&gradients->io);
-    for (uint32_t number = 0; number < ATTN_ARRAY_OWN; number++)
-        if (attn_backend_array(over->run->backend, number, &info) && prepare(over, number, &info))
-            return CLI_USAGE;
+    gradients->io.own = gradients->own;
+    gradients->io.own_count = ATTN_MOST_OWN_ARRAYS;
+    for (uint32_t number = 0; attn_backend_array(over->run->backend, number, &info); number++)
+        if (prepare(over, number, &info)) return CLI_USAGE;
     return make_lse(over);
 }
 
@@ -172,9 +178,8 @@ static write_file_t file_of(const over_t *over, uint32_t number, const char *pat
 
 int back_add_files(const over_t *over, write_file_t *files, int count) {
     attn_array_info_t info = {.struct_size = sizeof info};
-    for (uint32_t number = 0; number < ATTN_ARRAY_OWN; number++) {
-        if (number == ATTN_ARRAY_OUT || !attn_backend_array(over->run->backend, number, &info))
-            continue;
+    for (uint32_t number = 0; attn_backend_array(over->run->backend, number, &info); number++) {
+        if (number == ATTN_ARRAY_OUT) continue;
         const char *path = gradients_file(over->run->gradients, &info);
         if (path && count < BESIDE_MOST) files[count++] = file_of(over, number, path);
     }

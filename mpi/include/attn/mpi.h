@@ -96,9 +96,9 @@ typedef struct attn_mpi_times {
  * - ATTN_ERROR_ARGUMENT: ranks differ, in what the message says; MPI is not there; an option is
  *   none.
  * - ATTN_ERROR_UNSUPPORTED: a backend, an input or an output that is not split over ranks. Causal
- *   linear has as many queries as keys, and no lengths with bottom-right alignment; it has no
- *   gradients. Sparse: not topk, topkeys, lsh, or lists in CSR. Sketch: no method that looks at all
- *   rows. Gradients go round in a ring.
+ *   linear has as many queries as keys, and no lengths with bottom-right alignment; its gradients
+ *   are those of rule `linear`. Sparse: not topk, topkeys, lsh, or lists in CSR. Sketch: no method
+ *   that looks at all rows. Gradients of others go round in a ring.
  */
 ATTN_API attn_status_t attn_mpi_plan_create(const attn_context_t *context, MPI_Comm comm,
                                             const char *backend, const attn_problem_t *problem,
@@ -155,6 +155,7 @@ ATTN_API attn_status_t attn_mpi_run(attn_mpi_plan_t *plan, const attn_io_t *io,
  * - key, value: also of the other ranks' queries. A rank may ask for those that others do not.
  * - bias: of this rank's array. Where that has one row for all queries, add the ranks' gradients.
  * - sinks, slopes: the sum of all ranks, on every rank or on none.
+ * - linear: state and state_z, whole on every rank that asks for them; no lse.
  *
  * Gradients of keys and values go round with them, in f32: a plan takes three blocks more. Weights
  * are made anew of lse, in f32: of a large |lse| they are off by up to 2^-24 |lse|.
