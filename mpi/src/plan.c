@@ -267,6 +267,7 @@ static attn_status_t prepare(attn_mpi_plan_t *plan, const attn_context_t *contex
     attn_mpi_query_rows(plan, plan->rank, &plan->query_rows);
     attn_mpi_key_rows(plan, plan->rank, &plan->key_rows);
     plan->rows = plan->way == ATTN_MPI_WAY_TREE ? plan->whole.queries : plan->query_rows.total;
+    if (plan->way == ATTN_MPI_WAY_RING) attn_mpi_plan_hops(plan);
     status = plan->way == ATTN_MPI_WAY_STATES ? attn_mpi_states_prepare(plan, error)
                                               : attn_mpi_split_draw(plan, error);
     return status == ATTN_OK ? take_memory(plan, error) : status;

@@ -30,6 +30,11 @@ typedef struct back {
     double *heads; /* [size][2 H]: of sinks and slopes */
 } back_t;
 
+/* Of the ring: whose keys come by is rank - first - i, for i below count. */
+typedef struct ring_hops {
+    int first, count;
+} ring_hops_t;
+
 struct attn_mpi_plan {
     const attn_context_t *context;
     MPI_Comm comm;
@@ -64,6 +69,7 @@ struct attn_mpi_plan {
     const struct method *cached_method;
 
     back_t back;
+    ring_hops_t hops; /* where no lengths move queries */
     int has_run;
     attn_mpi_times_t times;
 };
@@ -76,8 +82,8 @@ typedef struct mpi_run {
     attn_tensor_t query;     /* f32, their rows */
     attn_status_t status;
     attn_error_t error;
-    int first_hop, hops; /* of the ring: whose keys come by is rank - first_hop - i */
-    int takes_all;       /* also blocks that nobody sees: some rank wants their scores */
+    ring_hops_t hops;
+    int takes_all; /* also blocks that nobody sees: some rank wants their scores */
     /* of gradients */
     const attn_io_t *gradients;
     attn_tensor_t out, out_gradient; /* f32, rows of the queries */
@@ -138,7 +144,8 @@ attn_status_t attn_mpi_measure(attn_mpi_plan_t *plan, uint64_t *size, attn_error
 /** Keep the first error of a run. */
 void attn_mpi_note(mpi_run_t *run, attn_status_t status, const attn_error_t *error);
 
-/** Read and check what a rank brings to a run (check.c), and, behind that, to its gradients. */
+/** Read and check what a rank brings to a run (check.c), and, behind that, to its gradients. Of sparse the plan then has its
+ *  lists of blocks. */
 attn_status_t attn_mpi_check(const attn_mpi_plan_t *plan, const attn_io_t *given, attn_io_t *io,
                              attn_error_t *error);
 attn_status_t attn_mpi_check_backward(const attn_mpi_plan_t *plan, const attn_io_t *io,
@@ -166,6 +173,7 @@ void attn_mpi_backward_finish(mpi_run_t *run);
 void attn_mpi_add(float *sums, const float *others, uint64_t count);
 
 /* ring.c, tree.c */
+void attn_mpi_plan_hops(attn_mpi_plan_t *plan);
 void attn_mpi_ring(mpi_run_t *run);
 void attn_mpi_tree(mpi_run_t *run);
 

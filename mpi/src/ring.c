@@ -21,27 +21,41 @@ static int is_needed_of(const attn_mpi_plan_t *plan, int64_t keys, int hop) {
     return 0;
 }
 
+/* Lengths move queries that are aligned to them. */
+static int moves_queries(const attn_problem_t *whole) {
+    return whole->causal == ATTN_CAUSAL_BOTTOM_RIGHT && whole->inputs & ATTN_INPUT_KV_LENGTHS;
+}
+
 /* In some sequence. */
 static int is_needed(const mpi_run_t *run, int hop) {
     const attn_problem_t *whole = &run->plan->whole;
-    const int64_t sequences = whole->inputs & ATTN_INPUT_KV_LENGTHS ? whole->batch : 1;
-    for (int64_t b = 0; b < sequences; b++)
+    if (!moves_queries(whole)) return is_needed_of(run->plan, whole->keys, hop);
+    for (int64_t b = 0; b < whole->batch; b++)
         if (is_needed_of(run->plan, attn_mpi_keys_in(run, b), hop)) return 1;
     return 0;
 }
 
 /* The ring begins behind the longest row of hops that nobody needs, as where windows look to both sides. */
-static void find_hops(mpi_run_t *run) {
+static ring_hops_t look_for_hops(const mpi_run_t *run) {
     const int size = run->plan->size;
-    int longest = 0, gap = 0;
-    run->first_hop = 0;
-    for (int i = 0; !run->takes_all && i < 2 * size - 1; i++) {
+    ring_hops_t hops = {0, size};
+    for (int i = 0, gap = 0; i < 2 * size - 1; i++) {
         gap = is_needed(run, i % size) ? 0 : gap + 1;
-        if (gap <= longest || gap > size) continue;
-        longest = gap;
-        run->first_hop = (i + 1) % size;
+        if (gap <= size - hops.count || gap > size) continue;
+        hops = (ring_hops_t){(i + 1) % size, size - gap};
     }
-    run->hops = size - longest;
+    return hops;
+}
+
+void attn_mpi_plan_hops(attn_mpi_plan_t *plan) {
+    const mpi_run_t any = {.plan = plan};
+    if (!moves_queries(&plan->whole)) plan->hops = look_for_hops(&any);
+}
+
+static ring_hops_t hops_of(const mpi_run_t *run) {
+    const attn_mpi_plan_t *plan = run->plan;
+    if (run->takes_all) return (ring_hops_t){0, plan->size};
+    return moves_queries(&plan->whole) ? look_for_hops(run) : plan->hops;
 }
 
 /* ---- buffers --------------------------------------------------------------------------------------- */
@@ -143,12 +157,12 @@ static void turn(place_t *at, int source) {
 static place_t begin(mpi_run_t *run) {
     attn_mpi_plan_t *plan = run->plan;
     place_t at = {.source = plan->rank, .now = plan->blocks[0], .next = plan->blocks[1]};
-    const int source = around(plan, plan->rank - run->first_hop);
-    if (run->hops > 1 || run->first_hop) pack(run, at.now);
+    const int source = around(plan, plan->rank - run->hops.first);
+    if (run->hops.count > 1 || run->hops.first) pack(run, at.now);
     if (source == plan->rank) return at;
     attn_mpi_begin_receive(&plan->moving, at.next, bytes_of(plan, source), source, KEYS);
     send(plan, &plan->moving, at.now, bytes_of(plan, plan->rank),
-         around(plan, plan->rank + run->first_hop), KEYS);
+         around(plan, plan->rank + run->hops.first), KEYS);
     wait_for(plan, &plan->moving);
     turn(&at, source);
     return at;
@@ -176,11 +190,11 @@ static kv_block_t block_at(const mpi_run_t *run, const place_t *at) {
 
 void attn_mpi_ring(mpi_run_t *run) {
     attn_mpi_plan_t *plan = run->plan;
-    find_hops(run);
-    if (!run->hops) return;
+    run->hops = hops_of(run);
+    if (!run->hops.count) return;
     place_t at = begin(run);
-    for (int hop = 0; hop < run->hops; hop++) {
-        const int is_last = hop + 1 == run->hops;
+    for (int hop = 0; hop < run->hops.count; hop++) {
+        const int is_last = hop + 1 == run->hops.count;
         if (!is_last) begin_hop(plan, &at);
         const kv_block_t block = block_at(run, &at);
         attn_mpi_attend(run, &block);
@@ -200,7 +214,7 @@ static void join(attn_mpi_plan_t *plan, const place_t *at, char *sums) {
 /* From who has them last to whose keys they are of; NULL: from nobody, as no key is seen. */
 static char *bring_home(mpi_run_t *run, const place_t *at, char *sums) {
     attn_mpi_plan_t *plan = run->plan;
-    const int holder = around(plan, plan->rank + run->first_hop + run->hops - 1);
+    const int holder = around(plan, plan->rank + run->hops.first + run->hops.count - 1);
     if (holder == plan->rank) return sums;
     attn_mpi_begin_receive(&plan->back.coming, plan->back.came,
                            attn_mpi_gradient_bytes(plan, plan->key_rows.total), holder, HOME);
@@ -218,11 +232,11 @@ static char *bring_home(mpi_run_t *run, const place_t *at, char *sums) {
 const char *attn_mpi_ring_back(mpi_run_t *run) {
     attn_mpi_plan_t *plan = run->plan;
     back_t *back = &plan->back;
-    find_hops(run);
-    if (!run->hops) return NULL;
+    run->hops = hops_of(run);
+    if (!run->hops.count) return NULL;
     place_t at = begin(run);
     for (int hop = 0;; hop++) {
-        const int is_last = hop + 1 == run->hops;
+        const int is_last = hop + 1 == run->hops.count;
         char *const sums = back->sums[hop % 2];
         if (!is_last) begin_hop(plan, &at);
         kv_block_t block = block_at(run, &at);
