@@ -237,7 +237,7 @@ attn_status_t attn_mpi_check(const attn_mpi_plan_t *plan, const attn_io_t *given
     const arrays_t arrays = {.io = *io};
     attn_status_t status =
         plan->states ? check_lengths(plan, io, error) : check_rules(plan, &arrays, error);
-    if (status == ATTN_OK && plan->split) status = attn_mpi_split_check_lists(plan, io, error);
+    if (status == ATTN_OK && plan->split) status = attn_mpi_split_read_lists(plan, io, error);
     return status == ATTN_OK ? check_rows(plan, &arrays, error) : status;
 }
 

@@ -117,7 +117,7 @@ attn_io_t attn_mpi_piece_io(const mpi_run_t *run, const kv_block_t *block, const
         io.kv_lengths = attn_tensor_lengths(plan->lengths, piece->batches);
     if (plan->split->kind == SPLIT_LISTED) {
         *own = (piece_own_t){.mask = attn_mpi_part_mask(plan, run->io, piece)};
-        own->arrays[plan->split->mask_index] = &own->mask;
+        own->arrays[plan->split->index[BLOCK_MASK]] = &own->mask;
         io.own = own->arrays;
         io.own_count = ATTN_MOST_OWN_ARRAYS;
     }

@@ -82,22 +82,36 @@ static attn_status_t refuse(const char *what, const char *why, attn_error_t *err
                      why);
 }
 
-static attn_status_t read_lists(attn_mpi_plan_t *plan, const char *pattern, attn_error_t *error) {
+static void find_arrays(const attn_mpi_plan_t *plan) {
+    static const char *const names[LISTS] = {"block_mask", "block_starts", "block_columns",
+                                             "block_full"};
+    const attn_backend_t *backend = attn_backend_find(plan->context, plan->backend);
+    attn_array_info_t info = {.struct_size = sizeof info};
+    for (uint32_t i = 0; attn_backend_array(backend, ATTN_ARRAY_OWN + i, &info); i++)
+        for (int k = 0; k < LISTS; k++)
+            if (strcmp(info.name, names[k]) == 0) plan->split->index[k] = i;
+}
+
+static attn_status_t read_lists(attn_mpi_plan_t *plan, const attn_plan_t *whole,
+                                const char *pattern, attn_error_t *error) {
     split_t *split = plan->split;
     const attn_problem_t *p = &plan->whole;
     const int has_lengths = p->inputs & ATTN_INPUT_KV_LENGTHS;
-    attn_array_info_t info = {.struct_size = sizeof info};
-    const attn_backend_t *backend = attn_backend_find(plan->context, plan->backend);
-    for (uint32_t i = 0; attn_backend_array(backend, ATTN_ARRAY_OWN + i, &info); i++)
-        if (strcmp(info.name, "block_mask") == 0) split->mask_index = i;
-    split->is_given = strcmp(pattern, "blocks") == 0;
+    const int is_drawn = strcmp(pattern, "bigbird") == 0;
+    attn_tensor_t columns;
+    find_arrays(plan);
+    attn_plan_array(whole, ATTN_ARRAY_OWN + split->index[BLOCK_COLUMNS], &columns);
+    split->entries = columns.shape[3];
+    split->is_given = !is_drawn && p->own_inputs >> split->index[BLOCK_MASK] & 1;
+    split->is_csr = !is_drawn && !split->is_given;
+    split->sequences = split->heads = 1;
     split->kind = SPLIT_LISTED;
     split->unit = split->block;
     split->rows = (p->queries - 1) / split->block + 1;
     split->columns = (p->keys - 1) / split->block + 1;
-    if (split->is_given && p->own_inputs != 1u << split->mask_index)
-        return refuse("pattern=blocks with lists in CSR", "bring them as block_mask", error);
-    if (split->is_given) return ATTN_OK;
+    if (p->own_inputs >> split->index[BLOCK_FULL] & 1 && p->inputs & ATTN_INPUT_MASK)
+        return refuse("block_full beside a mask", "leave out one of them", error);
+    if (!is_drawn) return ATTN_OK;
     if (p->causal == ATTN_CAUSAL_BOTTOM_RIGHT && has_lengths)
         return refuse("pattern=bigbird, bottom-right, with lengths",
                       "its blocks of queries would differ from sequence to sequence", error);
@@ -133,7 +147,7 @@ static attn_status_t read_pattern(attn_mpi_plan_t *plan, const attn_plan_t *whol
         narrow(&split->window, width - 1);
     }
     if (strcmp(pattern, "bigbird") == 0 || strcmp(pattern, "blocks") == 0)
-        return read_lists(plan, pattern, error);
+        return read_lists(plan, whole, pattern, error);
     return ATTN_OK;
 }
 
@@ -244,15 +258,20 @@ static int64_t blocks_in(const split_t *split, int64_t rows) {
     return (rows + split->block - 1) / split->block;
 }
 
+/* Queries that a rank has lists of: those that it computes. */
+static attn_mpi_rows_t listed_rows(const attn_mpi_plan_t *plan) {
+    const int64_t all = plan->whole.queries;
+    if (plan->way != ATTN_MPI_WAY_TREE) return plan->query_rows;
+    return (attn_mpi_rows_t){.count = {all}, .total = all};
+}
+
 attn_status_t attn_mpi_split_draw(attn_mpi_plan_t *plan, attn_error_t *error) {
     static float zero;
     split_t *split = plan->split;
-    const int is_tree = plan->way == ATTN_MPI_WAY_TREE;
-    const attn_mpi_rows_t all = {.count = {plan->whole.queries}}, *own = &plan->query_rows;
     attn_plan_t *blocks = NULL;
-    if (!split || split->kind != SPLIT_LISTED || split->is_given) return ATTN_OK;
-    if (is_tree) own = &all;
-    const int64_t rows[CHUNKS] = {blocks_in(split, own->count[0]), blocks_in(split, own->count[1])};
+    if (!split || split->kind != SPLIT_LISTED || split->is_given || split->is_csr) return ATTN_OK;
+    const attn_mpi_rows_t own = listed_rows(plan);
+    const int64_t rows[CHUNKS] = {blocks_in(split, own.count[0]), blocks_in(split, own.count[1])};
     attn_status_t status = plan_blocks(plan, &blocks, error);
     if (status != ATTN_OK) return status;
     const size_t workspace = (size_t)attn_plan_workspace_size(blocks);
@@ -267,7 +286,7 @@ attn_status_t attn_mpi_split_draw(attn_mpi_plan_t *plan, attn_error_t *error) {
     if (!io.workspace || !row || !split->lists)
         status = attn_fail(error, ATTN_ERROR_MEMORY, "mpi: no memory for lists of blocks");
     for (int q = 0; status == ATTN_OK && q < CHUNKS; q++)
-        status = look(blocks, &io, own->first[q] / split->block, rows[q], row,
+        status = look(blocks, &io, own.first[q] / split->block, rows[q], row,
                       split->lists + (q ? rows[0] * split->columns : 0), error);
     free(row);
     attn_host_release(NULL, io.workspace);
@@ -275,32 +294,120 @@ attn_status_t attn_mpi_split_draw(attn_mpi_plan_t *plan, attn_error_t *error) {
     return status;
 }
 
-attn_status_t attn_mpi_split_check_lists(const attn_mpi_plan_t *plan, const attn_io_t *io,
-                                         attn_error_t *error) {
-    const split_t *split = plan->split;
+/* ---- blocks that are given ------------------------------------------------------------------------------ */
+
+static attn_status_t refuse_own(const attn_io_t *io, attn_error_t *error) {
+    for (uint32_t i = 0; i < ATTN_MOST_OWN_ARRAYS; i++)
+        if (attn_own_array(io, i))
+            return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                             "mpi: own array %u is there, the problem does not name it", i);
+    return ATTN_OK;
+}
+
+/* (B or 1, H or 1, rows, columns), whole on every rank. */
+static attn_status_t check_list(const attn_mpi_plan_t *plan, const attn_io_t *io,
+                                enum list_array which, const char *name, attn_dtype_t dtype,
+                                int64_t rows, int64_t columns, attn_error_t *error) {
+    const attn_tensor_t *list = attn_own_array(io, plan->split->index[which]);
     const attn_problem_t *p = &plan->whole;
-    if (split->kind != SPLIT_LISTED || !split->is_given) {
-        for (uint32_t i = 0; i < ATTN_MOST_OWN_ARRAYS; i++)
-            if (attn_own_array(io, i))
-                return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                                 "mpi: own array %u is there, the problem does not name it", i);
-        return ATTN_OK;
-    }
-    const attn_tensor_t *mask = attn_own_array(io, split->mask_index);
-    if (!mask) return attn_fail(error, ATTN_ERROR_ARGUMENT, "block_mask: no data");
-    if (mask->dtype != ATTN_BOOL)
-        return attn_fail(error, ATTN_ERROR_DTYPE, "block_mask: dtype is %s, must be bool",
-                         attn_dtype_name(mask->dtype));
-    const int64_t *shape = mask->shape;
+    if (!list) return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: no data", name);
+    if (list->dtype != dtype || (uintptr_t)list->data % (uintptr_t)attn_dtype_size(dtype))
+        return attn_fail(error, ATTN_ERROR_DTYPE, "%s: dtype is %s, must be aligned %s", name,
+                         attn_dtype_name(list->dtype), attn_dtype_name(dtype));
+    const int64_t *shape = list->shape;
     if ((shape[0] == 1 || shape[0] == p->batch) && (shape[1] == 1 || shape[1] == p->heads) &&
-        shape[2] == split->rows && shape[3] == split->columns)
+        shape[2] == rows && shape[3] == columns)
         return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_SHAPE,
-                     "block_mask: shape is (%lld, %lld, %lld, %lld), must be (%lld or 1, %lld or "
-                     "1, %lld, %lld), whole on every rank",
-                     (long long)shape[0], (long long)shape[1], (long long)shape[2],
-                     (long long)shape[3], (long long)p->batch, (long long)p->heads,
-                     (long long)split->rows, (long long)split->columns);
+                     "%s: shape is (%lld, %lld, %lld, %lld), must be (%lld or 1, %lld or 1, %lld, "
+                     "%lld), whole on every rank",
+                     name, (long long)shape[0], (long long)shape[1], (long long)shape[2],
+                     (long long)shape[3], (long long)p->batch, (long long)p->heads, (long long)rows,
+                     (long long)columns);
+}
+
+static const int64_t *numbers_of(const attn_tensor_t *list, int64_t b, int64_t h) {
+    return (const int64_t *)list->data + (list->shape[0] > 1 ? b * list->stride[0] : 0) +
+           (list->shape[1] > 1 ? h * list->stride[1] : 0);
+}
+
+/* A row of blocks, as sparse checks it. */
+static attn_status_t read_row(const split_t *split, const attn_tensor_t *starts,
+                              const attn_tensor_t *columns, const int64_t at[3], uint8_t *listed,
+                              attn_error_t *error) {
+    const int64_t *row = numbers_of(starts, at[0], at[1]) + at[2] * starts->stride[3];
+    const int64_t *entries = numbers_of(columns, at[0], at[1]);
+    const int64_t start = row[0], end = row[starts->stride[3]];
+    if (start < 0 || end < start || end > columns->shape[3])
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "block_starts: batch %lld, head %lld: row %lld is %lld to %lld of %lld "
+                         "entries",
+                         (long long)at[0], (long long)at[1], (long long)at[2], (long long)start,
+                         (long long)end, (long long)columns->shape[3]);
+    for (int64_t t = start, before = -1; t < end; t++) {
+        const int64_t column = entries[t * columns->stride[3]];
+        if (column <= before || column >= split->columns)
+            return attn_fail(error, ATTN_ERROR_RANGE,
+                             "block_columns: batch %lld, head %lld: row %lld has block %lld, must "
+                             "be above %lld, below %lld",
+                             (long long)at[0], (long long)at[1], (long long)at[2],
+                             (long long)column, (long long)before, (long long)split->columns);
+        listed[column] = 1;
+        before = column;
+    }
+    return ATTN_OK;
+}
+
+static attn_status_t make_lists(split_t *split, int64_t rows, attn_error_t *error) {
+    const uint64_t size = (uint64_t)(split->sequences * split->heads * rows * split->columns);
+    if (size > split->lists_size || !split->lists) {
+        attn_host_release(NULL, split->lists);
+        split->lists = attn_host_allocate(NULL, (size_t)size + 1);
+        split->lists_size = split->lists ? size : 0;
+    }
+    if (!split->lists)
+        return attn_fail(error, ATTN_ERROR_MEMORY, "mpi: no memory for lists of blocks");
+    memset(split->lists, 0, (size_t)size);
+    return ATTN_OK;
+}
+
+/* Rows of the rank's own queries; a byte says of each block of keys whether it is listed. */
+static attn_status_t read_csr(const attn_mpi_plan_t *plan, const attn_tensor_t *starts,
+                              const attn_tensor_t *columns, attn_error_t *error) {
+    split_t *split = plan->split;
+    const attn_mpi_rows_t own = listed_rows(plan);
+    const int64_t first = blocks_in(split, own.count[0]);
+    const int64_t rows = first + blocks_in(split, own.count[1]);
+    split->sequences = attn_max(starts->shape[0], columns->shape[0]);
+    split->heads = attn_max(starts->shape[1], columns->shape[1]);
+    attn_status_t status = make_lists(split, rows, error);
+    uint8_t *listed = split->lists;
+    for (int64_t b = 0; b < split->sequences; b++)
+        for (int64_t h = 0; h < split->heads; h++)
+            for (int64_t i = 0; status == ATTN_OK && i < rows; i++, listed += split->columns) {
+                const int64_t row = i < first ? own.first[0] / split->block + i
+                                              : own.first[1] / split->block + i - first;
+                status = read_row(split, starts, columns, (int64_t[]){b, h, row}, listed, error);
+            }
+    return status;
+}
+
+attn_status_t attn_mpi_split_read_lists(const attn_mpi_plan_t *plan, const attn_io_t *io,
+                                        attn_error_t *error) {
+    const split_t *split = plan->split;
+    if (split->kind != SPLIT_LISTED || !(split->is_given || split->is_csr))
+        return refuse_own(io, error);
+    if (split->is_given)
+        return check_list(plan, io, BLOCK_MASK, "block_mask", ATTN_BOOL, split->rows,
+                          split->columns, error);
+    const attn_tensor_t *starts = attn_own_array(io, split->index[BLOCK_STARTS]);
+    const attn_tensor_t *columns = attn_own_array(io, split->index[BLOCK_COLUMNS]);
+    attn_status_t status =
+        check_list(plan, io, BLOCK_STARTS, "block_starts", ATTN_I64, 1, split->rows + 1, error);
+    if (status == ATTN_OK)
+        status = check_list(plan, io, BLOCK_COLUMNS, "block_columns", ATTN_I64, 1, split->entries,
+                            error);
+    return status == ATTN_OK ? read_csr(plan, starts, columns, error) : status;
 }
 
 /* ---- pieces -------------------------------------------------------------------------------------------- */
@@ -361,13 +468,16 @@ attn_tensor_t attn_mpi_part_mask(const attn_mpi_plan_t *plan, const attn_io_t *i
     int64_t row = part->queries.first / split->block;
     attn_tensor_t mask = {.data = NULL};
     if (split->is_given) {
-        mask = *attn_own_array(io, split->mask_index);
-        mask = attn_mpi_slice_shared(mask, 0, part->batch, part->batches);
-        mask = attn_mpi_slice_shared(mask, 1, part->kv_head * group, part->kv_heads * group);
+        mask = *attn_own_array(io, split->index[BLOCK_MASK]);
     } else {
+        const attn_mpi_rows_t own = listed_rows(plan);
+        const int64_t all = blocks_in(split, own.count[0]) + blocks_in(split, own.count[1]);
         row = blocks_in(split, part->query_row);
-        mask = attn_tensor_bhnd_of(ATTN_BOOL, split->lists, 1, 1, row + rows, columns);
+        mask = attn_tensor_bhnd_of(ATTN_BOOL, split->lists, split->sequences, split->heads, all,
+                                   columns);
     }
+    mask = attn_mpi_slice_shared(mask, 0, part->batch, part->batches);
+    mask = attn_mpi_slice_shared(mask, 1, part->kv_head * group, part->kv_heads * group);
     mask = attn_mpi_slice(mask, 2, row, rows);
     return attn_mpi_slice(mask, 3, part->keys.first / split->block,
                           blocks_in(split, part->keys.count));
@@ -410,7 +520,7 @@ attn_problem_t attn_mpi_part_problem(const attn_mpi_plan_t *plan, const piece_t 
     const split_t *split = plan->split;
     attn_problem_t p =
         attn_mpi_block(&plan->whole, part->start, part->queries, part->keys, split->by_position);
-    p.own_inputs = split->kind == SPLIT_LISTED ? 1u << split->mask_index : 0;
+    p.own_inputs = split->kind == SPLIT_LISTED ? 1u << split->index[BLOCK_MASK] : 0;
     if (part->is_seen) p.causal = ATTN_CAUSAL_NONE, p.past = 0;
     return p;
 }

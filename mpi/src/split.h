@@ -22,6 +22,9 @@ typedef struct method {
     uint32_t count;
 } method_t;
 
+/* Own arrays of sparse that say which blocks are seen. */
+enum list_array { BLOCK_MASK, BLOCK_STARTS, BLOCK_COLUMNS, BLOCK_FULL, LISTS };
+
 enum split_kind { SPLIT_ALIKE, SPLIT_FIRST, SPLIT_LISTED, SPLIT_SKETCH };
 
 typedef struct attn_mpi_split {
@@ -34,10 +37,14 @@ typedef struct attn_mpi_split {
     int64_t unit;    /* rows are cut at its multiples */
     int64_t block, global;
     char *texts;           /* of parameters */
-    uint32_t mask_index;   /* of block_mask */
-    int is_given;          /* it is the caller's; else, lists: */
-    uint8_t *lists;        /* [blocks of own queries][columns] */
-    int64_t rows, columns; /* of the whole: blocks of queries and of keys */
+    uint32_t index[LISTS]; /* of the backend's own arrays */
+    int is_given;          /* block_mask is the caller's; else there are lists: */
+    int is_csr;            /* made of the caller's in each run; else drawn by the plan */
+    uint8_t *lists;        /* [sequences][heads][blocks of own queries][columns] */
+    uint64_t lists_size;
+    int64_t sequences, heads; /* 1: the same for all */
+    int64_t rows, columns;    /* of the whole: blocks of queries and of keys */
+    int64_t entries;          /* of the caller's lists in CSR */
 } split_t;
 
 /** Whether the backend is split so; an error that says why not. */
@@ -62,8 +69,8 @@ attn_problem_t attn_mpi_part_problem(const attn_mpi_plan_t *plan, const piece_t 
 attn_tensor_t attn_mpi_part_mask(const attn_mpi_plan_t *plan, const attn_io_t *io,
                                  const piece_t *part);
 
-/** The caller's block_mask, whole on every rank. */
-attn_status_t attn_mpi_split_check_lists(const attn_mpi_plan_t *plan, const attn_io_t *io,
-                                         attn_error_t *error);
+/** The caller's lists of blocks, whole on every rank, checked; those in CSR become the plan's. */
+attn_status_t attn_mpi_split_read_lists(const attn_mpi_plan_t *plan, const attn_io_t *io,
+                                        attn_error_t *error);
 
 #endif

@@ -112,7 +112,7 @@ static void patterns_are_those_of_the_whole(void **state) {
 
 /* ---- blocks that the caller lists ------------------------------------------------------------------- */
 
-enum { BLOCK = 4, BLOCKS = 12 };
+enum { BLOCK = 4, BLOCKS = 12, OWN = 4 };
 
 /* What is listed for a block of queries. */
 static int lists(int64_t row, int64_t column) {
@@ -124,12 +124,95 @@ static int keeps(const void *pattern, int64_t position, int64_t key) {
     return lists(position / BLOCK, key / BLOCK);
 }
 
-static void a_block_mask_is_cut(void **state) {
+static void add_input(const attn_context_t *context, attn_problem_t *problem, const char *name) {
+    attn_error_t error = {0};
+    if (attn_problem_add_input(problem, attn_backend_find(context, "sparse"), name, &error))
+        test_fail("%s", error.message);
+}
+
+static shard_t listed_shard(trial_t *trial, attn_mpi_plan_t *plan,
+                            const attn_tensor_t *const *own) {
+    shard_t shard = shard_create(trial, plan);
+    trial_label(trial, "lists");
+    shard.io.own = own, shard.io.own_count = OWN;
+    shard_run(&shard);
+    shard_compare_under(&shard, keeps);
+    return shard;
+}
+
+/* The last rank brings a list that is wrong. */
+static void expect(shard_t *shard, attn_mpi_plan_t *plan, attn_tensor_t *list, attn_tensor_t wrong,
+                   attn_status_t status, const char *words) {
+    const attn_tensor_t right = *list;
+    attn_error_t error = {0};
+    if (ranks_rank() == ranks_size() - 1) *list = wrong;
+    fixture_expect(attn_mpi_run(plan, &shard->io, &error), &error, status, words);
+    *list = right;
+}
+
+static void check_mask(const attn_context_t *context, attn_problem_t problem, const look_t *look,
+                       int variant) {
+    add_input(context, &problem, "block_mask");
+    trial_t trial = shard_trial(&problem, look);
+    attn_mpi_plan_t *plan = ranks_plan(context, &problem, 1 + variant % 2, 1 + variant / 2);
+    typed_t mask = typed_create(ATTN_BOOL, LAYOUT_BHND, (int64_t[]){1, 4, BLOCKS, BLOCKS});
+    for (int64_t h = 0; h < 4; h++)
+        for (int64_t i = 0; i < BLOCKS; i++)
+            for (int64_t j = 0; j < BLOCKS; j++) typed_set(&mask, 0, h, i, j, lists(i, j));
+    typed_seal(&mask);
+    const attn_tensor_t *own[OWN] = {&mask.tensor};
+    shard_t shard = listed_shard(&trial, plan, own);
+    attn_tensor_t narrow = mask.tensor, none = mask.tensor;
+    narrow.shape[3]--, none.data = NULL;
+    expect(&shard, plan, &mask.tensor, narrow, ATTN_ERROR_SHAPE, "rank |block_mask: shape");
+    expect(&shard, plan, &mask.tensor, none, ATTN_ERROR_ARGUMENT, "rank |block_mask: no data");
+    typed_check(&mask, "block_mask");
+    typed_destroy(&mask);
+    shard_destroy(&shard);
+    attn_mpi_plan_destroy(plan);
+    trial_destroy(&trial);
+}
+
+static void check_csr(const attn_context_t *context, attn_problem_t problem, const look_t *look,
+                      int variant) {
+    add_input(context, &problem, "block_starts");
+    add_input(context, &problem, "block_columns");
+    trial_t trial = shard_trial(&problem, look);
+    attn_mpi_plan_t *plan = ranks_plan(context, &problem, 1 + variant % 2, 1 + variant / 2);
+    typed_t starts = typed_create(ATTN_I64, LAYOUT_BHND, (int64_t[]){1, 1, 1, BLOCKS + 1});
+    typed_t columns =
+        typed_create(ATTN_I64, LAYOUT_BHND, (int64_t[]){2, 1, 1, (int64_t)BLOCKS * BLOCKS});
+    int64_t count = 0;
+    for (int64_t i = 0; i < BLOCKS; i++) {
+        typed_set(&starts, 0, 0, 0, i, (double)count);
+        for (int64_t j = 0; j < BLOCKS; j++)
+            for (int64_t b = 0; lists(i, j) && b < 2; b++, count += b == 2)
+                typed_set(&columns, b, 0, 0, count, (double)j);
+    }
+    typed_set(&starts, 0, 0, 0, BLOCKS, (double)count);
+    for (; count < (int64_t)BLOCKS * BLOCKS; count++)
+        for (int64_t b = 0; b < 2; b++) typed_set(&columns, b, 0, 0, count, -1);
+    const attn_tensor_t *own[OWN] = {NULL, &starts.tensor, &columns.tensor};
+    shard_t shard = listed_shard(&trial, plan, own);
+    attn_tensor_t shorter = starts.tensor, back = columns.tensor;
+    shorter.shape[3]--;
+    back.stride[3] = 0;
+    expect(&shard, plan, &starts.tensor, shorter, ATTN_ERROR_SHAPE, "rank |block_starts: shape");
+    if (shard.queries.total && variant < 2)
+        expect(&shard, plan, &columns.tensor, back, ATTN_ERROR_RANGE,
+               "rank |block_columns|must be above");
+    typed_destroy(&starts);
+    typed_destroy(&columns);
+    shard_destroy(&shard);
+    attn_mpi_plan_destroy(plan);
+    trial_destroy(&trial);
+}
+
+/** Lists for all pairs of blocks, and in compressed rows; of the last block of queries and keys there is a part. */
+static void lists_are_cut(void **state) {
     attn_context_t *context = fixture_context(1);
-    const attn_backend_t *backend = attn_backend_find(context, "sparse");
     const trial_subject_t subject = {"sparse", "pattern=blocks,block=4", {.form = FORM_SOFTMAX}};
     const look_t look = {.lse = 1};
-    attn_error_t error = {0};
     (void)state;
     for (int variant = 0; variant < VARIANTS; variant++) {
         attn_problem_t problem =
@@ -137,31 +220,8 @@ static void a_block_mask_is_cut(void **state) {
         problem.kv_heads = 2;
         if (variant % 2) problem.causal = ATTN_CAUSAL_TOP_LEFT;
         trial_set_subject(&subject);
-        trial_t trial = shard_trial(&problem, &look);
-        assert_int_equal(attn_problem_add_input(&trial.problem, backend, "block_mask", &error), 0);
-        attn_mpi_plan_t *plan =
-            ranks_plan(context, &trial.problem, 1 + variant % 2, 1 + variant / 2);
-        shard_t shard = shard_create(&trial, plan);
-        typed_t mask = typed_create(ATTN_BOOL, LAYOUT_BHND, (int64_t[]){1, 1, BLOCKS, BLOCKS});
-        for (int64_t i = 0; i < BLOCKS; i++)
-            for (int64_t j = 0; j < BLOCKS; j++) typed_set(&mask, 0, 0, i, j, lists(i, j));
-        typed_seal(&mask);
-        const attn_tensor_t *own[] = {&mask.tensor};
-        shard.io.own = own, shard.io.own_count = 1;
-        trial_label(&trial, "lists");
-        shard_run(&shard);
-        shard_compare_under(&shard, keeps);
-        typed_check(&mask, "block_mask");
-        mask.tensor.shape[3]--;
-        fixture_expect(attn_mpi_run(plan, &shard.io, &error), &error, ATTN_ERROR_SHAPE,
-                       "rank 0: block_mask: shape");
-        shard.io.own_count = 0;
-        fixture_expect(attn_mpi_run(plan, &shard.io, &error), &error, ATTN_ERROR_ARGUMENT,
-                       "rank 0: block_mask: no data");
-        typed_destroy(&mask);
-        shard_destroy(&shard);
-        attn_mpi_plan_destroy(plan);
-        trial_destroy(&trial);
+        check_mask(context, problem, &look, variant);
+        check_csr(context, problem, &look, variant);
         trial_set_subject(NULL);
     }
     attn_context_destroy(context);
@@ -199,5 +259,5 @@ static void patterns_shorten_the_ring(void **state) {
     attn_context_destroy(context);
 }
 
-RANKS_MAIN(cmocka_unit_test(patterns_are_those_of_the_whole), cmocka_unit_test(a_block_mask_is_cut),
+RANKS_MAIN(cmocka_unit_test(patterns_are_those_of_the_whole), cmocka_unit_test(lists_are_cut),
            cmocka_unit_test(patterns_shorten_the_ring))

@@ -97,7 +97,7 @@ typedef struct attn_mpi_times {
  *   none.
  * - ATTN_ERROR_UNSUPPORTED: a backend, an input or an output that is not split over ranks. Causal
  *   linear has as many queries as keys, and no lengths with bottom-right alignment; its gradients
- *   are those of rule `linear`. Sparse: not topk, topkeys, lsh, or lists in CSR. Sketch: no method
+ *   are those of rule `linear`. Sparse: not topk, topkeys, lsh. Sketch: no method
  *   that looks at all rows. Gradients of others go round in a ring.
  */
 ATTN_API attn_status_t attn_mpi_plan_create(const attn_context_t *context, MPI_Comm comm,
@@ -130,7 +130,7 @@ ATTN_API int32_t attn_mpi_plan_options(const attn_mpi_plan_t *plan, attn_mpi_opt
  *     mask, bias (B|1, H|1, q|1, m): rows of its queries, columns of all keys;
  *         with ATTN_MPI_WAY_TREE (B|1, H|1, 1, m), on every rank
  *     kv_lengths, sinks, slopes: whole, the same on every rank
- *     sparse: block_mask whole on every rank
+ *     sparse: block_mask, or block_starts and block_columns, whole on every rank
  *     linear: decay and beta (B|1, Hkv|1, k|1, ...)
  *         state and state_z whole on every rank, of which the first rank's count
  *         state_out and state_z_out on every rank or on none
