@@ -114,7 +114,9 @@ static attn_status_t check_part(const attn_part_t *part, int64_t number, const a
                                 const attn_tensor_t *lse, attn_error_t *error) {
     const named_t of_lse = name_part(&part->lse, "lse", number);
     const named_t of_out = name_part(&part->out, "out", number);
-    if (!part->lse.data) return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: no data", of_lse.name);
+    if (!part->lse.data)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: is missing: its data is NULL",
+                         of_lse.name);
     attn_status_t status = check_lse(&of_lse, out->shape, false, error);
     if (status == ATTN_OK && part->out.data) {
         status = check_dtype(&of_out, part_dtypes, "f32", error);

@@ -81,7 +81,11 @@ attn_status_t attn_tensor_check(const attn_scope_t *scope, uint32_t number,
                                 const attn_array_info_t *info, const attn_tensor_t *tensor,
                                 bool is_written, attn_error_t *error) {
     const checked_t checked = {info, tensor, attn_array_wanted(scope, number, info)};
-    if (!tensor->data) return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: no data", info->name);
+    if (!tensor->data)
+        return attn_fail(
+            error, ATTN_ERROR_ARGUMENT, "%s: is missing: its data is NULL%s", info->name,
+            info->presence == ATTN_PRESENCE_NAMED ? ", and the plan's problem names it as an input"
+                                                  : "");
     if (tensor->dtype != checked.wanted.dtype)
         return attn_fail(error, ATTN_ERROR_DTYPE, "%s: dtype %d (%s) is not %s", info->name,
                          tensor->dtype, attn_dtype_name(tensor->dtype),
@@ -247,8 +251,8 @@ attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint
         attn_status_t status = ATTN_OK;
         if (number < 64 && unused >> number & 1) {
             if (is_given && scope->call)
-                status = attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %s is no array of %s",
-                                   info->name, scope->call);
+                status = attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %s takes no %s",
+                                   scope->call, info->name);
         } else if (is_needed(scope->problem, replaced, number, info) ||
                    (is_given && info->presence == ATTN_PRESENCE_OPTIONAL)) {
             status = check_there(scope, io, number, info, error);

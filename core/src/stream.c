@@ -21,18 +21,26 @@ struct attn_stream {
 
 /* ---- life ---------------------------------------------------------------------------------------- */
 
-static const char no_input[] = "stream: streams have no input %s";
+static uint64_t bit_of(uint32_t number) { return UINT64_C(1) << number; }
 
-/* The first of the library's inputs that a problem names. */
-static const char *input_name(uint32_t inputs) {
-    attn_array_info_t info = {.struct_size = sizeof info};
-    for (uint32_t number = 0; attn_backend_array(NULL, number, &info); number++)
-        if (info.presence == ATTN_PRESENCE_NAMED && info.bit & inputs) return info.name;
-    return "of that bit";
+/* Inputs that a problem may name and a stream does not take. */
+enum { OVER_KEYS = ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_KV_LENGTHS };
+
+/* Their arrays, and scores, which are over the keys too. */
+static uint64_t refused_arrays(void) {
+    return bit_of(ATTN_ARRAY_BIAS) | bit_of(ATTN_ARRAY_MASK) | bit_of(ATTN_ARRAY_KV_LENGTHS) |
+           bit_of(ATTN_ARRAY_SCORES);
 }
 
-/* What a query brings: no array over the keys, which grow, nor their lengths, which are the stream's. */
-enum { OF_QUERIES = ATTN_INPUT_SINKS | ATTN_INPUT_SLOPES };
+/* `inputs`: some of OVER_KEYS, of which the first is named. */
+static attn_status_t refuse_inputs(uint32_t inputs, attn_error_t *error) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    uint32_t number = ATTN_ARRAY_BIAS;
+    while (attn_backend_array(NULL, number, &info) && !(info.bit & inputs)) number++;
+    return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: streams take no %s: %s", info.name,
+                     info.bit == ATTN_INPUT_KV_LENGTHS ? "they count their tokens themselves"
+                                                       : "it is over the keys, which grow");
+}
 
 /* What the rules of a stream are, whose queries are those of the last tokens. */
 static attn_status_t pose(attn_problem_t *problem, int64_t max_keys, attn_error_t *error) {
@@ -40,14 +48,15 @@ static attn_status_t pose(attn_problem_t *problem, int64_t max_keys, attn_error_
     if (max_keys < 1)
         return attn_fail(error, ATTN_ERROR_RANGE, "stream: max_keys is %lld, must be at least 1",
                          (long long)max_keys);
-    const uint32_t over_keys = problem->inputs & ~(uint32_t)OF_QUERIES;
-    if (over_keys) return attn_fail(error, ATTN_ERROR_ARGUMENT, no_input, input_name(over_keys));
+    if (problem->inputs & OVER_KEYS) return refuse_inputs(problem->inputs & OVER_KEYS, error);
     if (problem->past)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "stream: past is %lld, must be 0: what came before is appended",
                          (long long)problem->past);
     if (problem->backward)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: streams have no gradients");
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "stream: backward is %d, must be 0: streams have no gradients",
+                         problem->backward);
     if (has_window && problem->causal == ATTN_CAUSAL_NONE && problem->window_right != 0)
         return attn_fail(
             error, ATTN_ERROR_UNSUPPORTED,
@@ -99,8 +108,6 @@ static attn_scope_t scope_of(const attn_stream_t *stream, const attn_problem_t *
                           .own_count = stream->own_count};
 }
 
-static uint64_t bit_of(uint32_t number) { return UINT64_C(1) << number; }
-
 /* A frame around nothing yet. */
 static attn_status_t make(const attn_context_t *context, const attn_backend_t *backend,
                           const attn_problem_t *problem, attn_stream_t **result,
@@ -119,7 +126,8 @@ static attn_status_t make(const attn_context_t *context, const attn_backend_t *b
     if (!attn_arrays_replaced(&scope)) return ATTN_OK;
     attn_release(context, stream);
     *result = NULL;
-    return attn_fail(error, ATTN_ERROR_UNSUPPORTED, no_input, "in place of key or query");
+    return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                     "stream: streams take no input in place of key or query");
 }
 
 attn_status_t attn_stream_create(const attn_context_t *context, const char *backend,
@@ -190,7 +198,7 @@ static attn_status_t check_arrays(const attn_stream_t *stream, const attn_proble
     attn_scope_t scope = scope_of(stream, problem);
     scope.call = appends ? "an append" : "a query";
     const uint64_t unused = appends ? ~stream->appended : stream->appended;
-    return attn_io_check(&scope, io, unused | bit_of(ATTN_ARRAY_SCORES), error);
+    return attn_io_check(&scope, io, unused | refused_arrays(), error);
 }
 
 attn_status_t attn_stream_append(attn_stream_t *stream, const attn_io_t *given,

@@ -49,7 +49,7 @@ static attn_status_t stand_in_queries(const attn_mpi_plan_t *plan, attn_io_t *io
     const attn_problem_t *p = &plan->whole;
     if (io->query.data || io->out.data || io->lse.data || io->scores.data)
         return attn_fail(error, ATTN_ERROR_SHAPE,
-                         "mpi: query, out, lse and scores have no data on a rank without queries");
+                         "mpi: a rank without queries takes no query, out, lse and scores");
     io->query = nothing(p->dtype, p->batch, p->heads, 1, p->dim);
     io->out = attn_tensor_bhnd_of(p->dtype, plan->row, p->batch, p->heads, 1, p->value_dim);
     return ATTN_OK;
@@ -60,7 +60,7 @@ static attn_status_t stand_in_keys(const attn_mpi_plan_t *plan, attn_io_t *io,
     const attn_problem_t *p = &plan->whole;
     if (io->key.data || io->value.data || io->key_scales.data || io->value_scales.data)
         return attn_fail(error, ATTN_ERROR_SHAPE,
-                         "mpi: key, value and their scales have no data on a rank without keys");
+                         "mpi: a rank without keys takes no key, no value and no scales of them");
     io->key = nothing(p->kv_dtype, p->batch, p->kv_heads, 1, p->dim);
     io->value = nothing(p->kv_dtype, p->batch, p->kv_heads, 1, p->value_dim);
     if (p->kv_dtype == ATTN_I8)
@@ -106,8 +106,7 @@ static attn_status_t stand_in_gradients(const attn_mpi_plan_t *plan, arrays_t *a
     if (!plan->query_rows.total) {
         if (gradients->query.data || gradients->out.data)
             return attn_fail(error, ATTN_ERROR_SHAPE,
-                             "mpi: gradients of query and out have no data on a rank without "
-                             "queries");
+                             "mpi: a rank without queries takes no gradients of query and out");
         gradients->out = nothing(p->dtype, p->batch, p->heads, 1, p->value_dim);
         if (!plan->states)
             arrays->io.lse = attn_tensor_bhnd(plan->row + p->batch * p->heads * p->value_dim,
@@ -115,7 +114,7 @@ static attn_status_t stand_in_gradients(const attn_mpi_plan_t *plan, arrays_t *a
     }
     if (!plan->key_rows.total && (gradients->key.data || gradients->value.data))
         return attn_fail(error, ATTN_ERROR_SHAPE,
-                         "mpi: gradients of key and value have no data on a rank without keys");
+                         "mpi: a rank without keys takes no gradients of key and value");
     return ATTN_OK;
 }
 
@@ -201,8 +200,10 @@ static attn_status_t check_lengths(const attn_mpi_plan_t *plan, const attn_io_t 
     const int64_t *shape = lengths->shape, most = plan->whole.keys;
     if (!(plan->whole.inputs & ATTN_INPUT_KV_LENGTHS) && !lengths->data) return ATTN_OK;
     if (!(plan->whole.inputs & ATTN_INPUT_KV_LENGTHS) || !lengths->data)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT, "kv_lengths: %s",
-                         lengths->data ? "the problem does not name them" : "no data");
+        return attn_fail(
+            error, ATTN_ERROR_ARGUMENT, "kv_lengths: %s",
+            lengths->data ? "given, but the problem does not name it as an input"
+                          : "is missing: its data is NULL, and the problem names it as an input");
     if (lengths->dtype != ATTN_I64 || (uintptr_t)lengths->data % sizeof(int64_t))
         return attn_fail(error, ATTN_ERROR_DTYPE, "kv_lengths: must be aligned i64");
     if (shape[0] != plan->whole.batch || shape[1] * shape[2] * shape[3] != 1)

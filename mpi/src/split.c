@@ -310,7 +310,8 @@ static attn_status_t check_list(const attn_mpi_plan_t *plan, const attn_io_t *io
                                 int64_t rows, int64_t columns, attn_error_t *error) {
     const attn_tensor_t *list = attn_own_array(io, plan->split->index[which]);
     const attn_problem_t *p = &plan->whole;
-    if (!list) return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: no data", name);
+    if (!list)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: is missing: its data is NULL", name);
     if (list->dtype != dtype || (uintptr_t)list->data % (uintptr_t)attn_dtype_size(dtype))
         return attn_fail(error, ATTN_ERROR_DTYPE, "%s: dtype is %s, must be aligned %s", name,
                          attn_dtype_name(list->dtype), attn_dtype_name(dtype));

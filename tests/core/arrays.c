@@ -161,9 +161,9 @@ static void runs_bring_what_is_needed(void **state) {
     (void)state;
     static const char *const names[] = {"block_mask", "own_lengths"};
     scene_t *scene = scene_open(names, 2);
-    expect(scene, ATTN_ERROR_ARGUMENT, "block_mask|no data");
+    expect(scene, ATTN_ERROR_ARGUMENT, "block_mask: is missing|names it as an input");
     give(scene, BLOCK_MASK);
-    expect(scene, ATTN_ERROR_ARGUMENT, "gates|no data");
+    expect(scene, ATTN_ERROR_ARGUMENT, "gates: is missing|NULL");
     give(scene, GATES);
     give(scene, LENGTHS);
     assert_int_equal(attn_run(scene->plan, &scene->arrays.io, NULL), ATTN_OK);
@@ -186,10 +186,10 @@ static void runs_bring_what_is_needed(void **state) {
     scene->tensors[STATE].data = scene->written + 1;
     expect(scene, ATTN_ERROR_ARGUMENT, "state|aligned");
     scene->arrays.io.own_count = GATES;
-    expect(scene, ATTN_ERROR_ARGUMENT, "gates|no data");
+    expect(scene, ATTN_ERROR_ARGUMENT, "gates: is missing|NULL");
     scene->arrays.io.own_count = OWN;
     scene->arrays.io.own = NULL;
-    expect(scene, ATTN_ERROR_ARGUMENT, "block_mask|no data");
+    expect(scene, ATTN_ERROR_ARGUMENT, "block_mask: is missing|names it as an input");
     scene_close(scene);
 }
 
@@ -305,17 +305,17 @@ static void an_input_stands_for_query_and_key(void **state) {
     assert_int_equal(attn_run(scene->plan, io, NULL), ATTN_OK);
     assert_int_equal(came, 1 << BOTH | 1 << GATES);
     scene->own[BOTH] = NULL;
-    expect(scene, ATTN_ERROR_ARGUMENT, "both: no data");
+    expect(scene, ATTN_ERROR_ARGUMENT, "both: is missing|names it as an input");
     io->value.data = NULL;
     give(scene, BOTH);
-    expect(scene, ATTN_ERROR_ARGUMENT, "value: no data");
+    expect(scene, ATTN_ERROR_ARGUMENT, "value: is missing: its data is NULL");
     scene_close(scene);
 
     scene = scene_open(NULL, 0); /* whose problem does not name it */
     give(scene, GATES);
     assert_int_equal(attn_run(scene->plan, &scene->arrays.io, NULL), ATTN_OK);
     scene->arrays.io.key.data = NULL;
-    expect(scene, ATTN_ERROR_ARGUMENT, "key: no data");
+    expect(scene, ATTN_ERROR_ARGUMENT, "key: is missing");
     scene->arrays.io.key = key;
     scene_close(scene);
     declared = &inputs;

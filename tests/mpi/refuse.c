@@ -153,7 +153,7 @@ static const struct {
     attn_status_t status;
     const char *words;
 } RUNS[] = {
-    {no_key, ATTN_ERROR_ARGUMENT, "rank |key: no data"},
+    {no_key, ATTN_ERROR_ARGUMENT, "rank |key: is missing"},
     {fewer_rows, ATTN_ERROR_SHAPE, "rank |value: shape"},
     {half_query, ATTN_ERROR_DTYPE, "rank |query: dtype"},
     {tangled_out, ATTN_ERROR_ARGUMENT, "rank |out: with strides"},
@@ -231,7 +231,7 @@ static const struct {
     {of_lse, ATTN_ERROR_UNSUPPORTED, "rank |no gradient of lse"},
     {fewer_sinks, ATTN_ERROR_ARGUMENT, "ranks differ in which gradients"},
     {old_gradients, ATTN_ERROR_ARGUMENT, "rank |gradients: struct_size is 8"},
-    {wrong_arrays, ATTN_ERROR_ARGUMENT, "rank |key: no data"},
+    {wrong_arrays, ATTN_ERROR_ARGUMENT, "rank |key: is missing"},
 };
 
 /** One rank's gradients are wrong: no rank writes, and the next call is well. */

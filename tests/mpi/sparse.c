@@ -165,7 +165,7 @@ static void check_mask(const attn_context_t *context, attn_problem_t problem, co
     attn_tensor_t narrow = mask.tensor, none = mask.tensor;
     narrow.shape[3]--, none.data = NULL;
     expect(&shard, plan, &mask.tensor, narrow, ATTN_ERROR_SHAPE, "rank |block_mask: shape");
-    expect(&shard, plan, &mask.tensor, none, ATTN_ERROR_ARGUMENT, "rank |block_mask: no data");
+    expect(&shard, plan, &mask.tensor, none, ATTN_ERROR_ARGUMENT, "rank |block_mask: is missing");
     typed_check(&mask, "block_mask");
     typed_destroy(&mask);
     shard_destroy(&shard);

@@ -225,7 +225,7 @@ static void refusals(void **state) {
     test_label("no dL/dout");
     gradients.out.data = NULL;
     fixture_expect(attn_backward(scene.plan, io, &gradients, &error), &error, ATTN_ERROR_ARGUMENT,
-                   "gradient of out: no data");
+                   "gradient of out: is missing");
     test_label("a gradient of what has none");
     gradients = scene.gradients.io;
     gradients.lse = io->lse;

@@ -192,7 +192,7 @@ static void template_refuses_a_wrong_array_of_its_own(void **state) {
     arrays.io.own_count = 0;
     test_label("no widths");
     fixture_expect(attn_run(plan, &arrays.io, &error), &error, ATTN_ERROR_ARGUMENT,
-                   "widths|no data");
+                   "widths: is missing|names it as an input");
     attn_plan_destroy(plan);
     problem.own_inputs = 2;
     fixture_refuse_plan(context, TEMPLATE_ID, &problem, NULL, ATTN_ERROR_ARGUMENT,

@@ -365,7 +365,7 @@ static const struct {
     {out_of_f64, ATTN_ERROR_DTYPE, "part 1: out|f64|f32"},
     {half_part, ATTN_ERROR_DTYPE, "part 0: out|bf16"},
     {lse_of_halves, ATTN_ERROR_DTYPE, "part 1: lse|f16|f32 or f64"},
-    {no_lse, ATTN_ERROR_ARGUMENT, "part 1: lse|no data"},
+    {no_lse, ATTN_ERROR_ARGUMENT, "part 1: lse: is missing"},
     {empty_out, ATTN_ERROR_SHAPE, "out: axis 1 has 0"},
     {other_rows, ATTN_ERROR_SHAPE, "part 1: out|(1, 2, 3, 130)|(1, 2, 4, 130)"},
     {repeated_out, ATTN_ERROR_SHAPE, "part 0: out|(1, 1, 4, 130)"},

@@ -76,8 +76,19 @@ static void streams_that_cannot_be(void **state) {
     refuse_create(context, "org.example.plain", &good, 8, ATTN_ERROR_UNSUPPORTED,
                   "org.example.plain|no streams");
     attn_problem_t bad = good;
-    bad.inputs = ATTN_INPUT_BIAS;
-    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "no input bias");
+    bad.inputs = ATTN_INPUT_BIAS | ATTN_INPUT_SINKS;
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT,
+                  "streams take no bias: it is over the keys, which grow");
+    bad.inputs = ATTN_INPUT_MASK | ATTN_INPUT_KV_LENGTHS;
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "streams take no mask");
+    bad.inputs = ATTN_INPUT_KV_LENGTHS;
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT,
+                  "streams take no kv_lengths|count their tokens");
+    bad.inputs = 1u << 9;
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "unknown inputs 0x200");
+    bad = good, bad.backward = 1;
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "backward is 1|no gradients");
+    bad = good;
     bad.inputs = ATTN_INPUT_SLOPES; /* how far a key is away from a query that stands nowhere */
     refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_UNSUPPORTED, "slopes need causal");
     bad = good, bad.past = 3;

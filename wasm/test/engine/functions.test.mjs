@@ -230,8 +230,8 @@ test("no function takes a list with an array that is unknown, given twice, or no
             [list.with(0, -1), /are no list/],
             [list.with(0, NaN), /are no list/],
             [list.with(0, 5), /unknown, or given twice/], // what is behind the end is undefined
-            [list.with(2, 0), /no data|has 0 bytes/],
-            [[], /is missing|no data|no list/],
+            [list.with(2, 0), /is missing|has 0 bytes/],
+            [[], /is missing|no list/],
         ];
     };
     for (const one of living) {
