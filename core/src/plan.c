@@ -133,8 +133,11 @@ void attn_plan_destroy(attn_plan_t *plan) {
     attn_release(plan->context, plan);
 }
 
+/* Rounded up, as aligned_alloc() wants sizes; plugins say what they use. */
 uint64_t attn_plan_workspace_size(const attn_plan_t *plan) {
-    return plan ? plan->prepared->workspace_size : 0;
+    const uint64_t largest = UINT64_MAX - UINT64_MAX % ATTN_ALIGNMENT;
+    const uint64_t used = plan ? plan->prepared->workspace_size : 0;
+    return used > largest ? largest : (used + ATTN_ALIGNMENT - 1) / ATTN_ALIGNMENT * ATTN_ALIGNMENT;
 }
 
 const char *attn_plan_kernel(const attn_plan_t *plan) {
@@ -189,12 +192,15 @@ int32_t attn_plan_fact(const attn_plan_t *plan, uint32_t index, attn_fact_t *res
 
 static attn_status_t check_workspace(const attn_plan_t *plan, const attn_io_t *io,
                                      attn_error_t *error) {
-    const uint64_t needed = plan->prepared->workspace_size;
+    const uint64_t needed = attn_plan_workspace_size(plan);
     if (needed == 0) return ATTN_OK;
-    if (!io->workspace || io->workspace_size < needed)
-        return attn_fail(error, ATTN_ERROR_WORKSPACE, "workspace: %llu bytes, the plan needs %llu",
-                         (unsigned long long)(io->workspace ? io->workspace_size : 0),
+    if (!io->workspace)
+        return attn_fail(error, ATTN_ERROR_WORKSPACE,
+                         "workspace: is missing: the plan needs %llu bytes",
                          (unsigned long long)needed);
+    if (io->workspace_size < needed)
+        return attn_fail(error, ATTN_ERROR_WORKSPACE, "workspace: %llu bytes, the plan needs %llu",
+                         (unsigned long long)io->workspace_size, (unsigned long long)needed);
     if ((uintptr_t)io->workspace % ATTN_ALIGNMENT != 0)
         return attn_fail(error, ATTN_ERROR_WORKSPACE, "workspace: not aligned to %d bytes",
                          ATTN_ALIGNMENT);

@@ -212,10 +212,10 @@ static void wrong_workspaces(void **state) {
         scene_t scene = scene_open(backends[b], 0);
         const uint64_t size = attn_plan_workspace_size(scene.plan);
         test_label("workspace of %s, %" PRIu64 " bytes", backends[b], size);
-        assert_true(size > 0);
+        assert_true(size > 0 && size % ATTN_ALIGNMENT == 0);
         attn_io_t io = scene.arrays.io;
         io.workspace = NULL;
-        expect_refusal(&scene, &io, ATTN_ERROR_WORKSPACE, "workspace");
+        expect_refusal(&scene, &io, ATTN_ERROR_WORKSPACE, "workspace: is missing: the plan needs");
         io = scene.arrays.io;
         io.workspace_size = size - 1;
         expect_refusal(&scene, &io, ATTN_ERROR_WORKSPACE, "workspace");

@@ -18,6 +18,22 @@ static attn_context_t *context_with_template(void) {
     return context;
 }
 
+/* A plugin may say any size: the host's is rounded up. */
+static void workspaces_are_whole_lines(void **state) {
+    (void)state;
+    attn_context_t *context = context_with_template();
+    for (int64_t keys = 1; keys <= 9; keys++) {
+        const attn_problem_t problem = fixture_problem(1, 1, 2, keys, 3, 1);
+        attn_plan_t *plan = fixture_plan(context, TEMPLATE_ID, &problem, NULL);
+        const uint64_t size = attn_plan_workspace_size(plan);
+        test_label("a workspace of %" PRIu64 " bytes for %" PRId64 " keys", size, keys);
+        assert_true(size >= (uint64_t)(keys + 1) * sizeof(double));
+        assert_true(size % ATTN_ALIGNMENT == 0);
+        attn_plan_destroy(plan);
+    }
+    attn_context_destroy(context);
+}
+
 static void template_is_listed(void **state) {
     (void)state;
     attn_context_t *context = context_with_template();
@@ -322,7 +338,8 @@ static void registering_in_the_program(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(template_is_listed), cmocka_unit_test(template_computes_its_formula),
+TEST_MAIN(cmocka_unit_test(template_is_listed), cmocka_unit_test(workspaces_are_whole_lines),
+          cmocka_unit_test(template_computes_its_formula),
           cmocka_unit_test(template_takes_an_array_of_its_own),
           cmocka_unit_test(template_refuses_a_wrong_array_of_its_own),
           cmocka_unit_test(template_tells_its_cost),

@@ -385,7 +385,8 @@ ATTN_API void attn_plan_destroy(attn_plan_t *plan);
 
 /**
  * Bytes of workspace that attn_run(), attn_weights() and attn_backward() need, at an address that
- * is a multiple of ATTN_ALIGNMENT. [any thread]
+ * is a multiple of ATTN_ALIGNMENT. The size is one, too, as aligned_alloc() wants it; 0: none is
+ * needed. [any thread]
  */
 ATTN_API uint64_t attn_plan_workspace_size(const attn_plan_t *plan);
 
