@@ -137,6 +137,7 @@ typedef struct row {
     int64_t at[3];
     double lse;
     bool is_poisoned;
+    const attn_tensor_t *only; /* out of the one part that has keys of it; NULL: several, or none */
 } row_t;
 
 static int64_t offset_of(const attn_tensor_t *tensor, const int64_t at[3]) {
@@ -153,12 +154,16 @@ static double lse_of(const attn_tensor_t *tensor, const int64_t at[3]) {
 
 static void weigh(row_t *row, const attn_part_t *parts, int64_t count) {
     double max = -INFINITY, sum = 0;
+    int64_t counting = 0;
     row->is_poisoned = false;
+    row->only = NULL;
     for (int64_t p = 0; p < count; p++) {
         const double lse = lse_of(&parts[p].lse, row->at);
         row->is_poisoned |= isnan(lse) || lse == INFINITY;
         if (lse > max) max = lse;
+        if (lse > -INFINITY && counting++ == 0) row->only = &parts[p].out;
     }
+    if (counting != 1 || row->is_poisoned || !row->only->data) row->only = NULL;
     for (int64_t p = 0; max > -INFINITY && p < count; p++)
         sum += exp(lse_of(&parts[p].lse, row->at) - max);
     row->lse = row->is_poisoned ? NAN : max > -INFINITY ? max + log(sum) : -INFINITY;
@@ -184,24 +189,41 @@ static void add_up(const row_t *row, const attn_part_t *parts, int64_t count, in
     for (int64_t c = 0; row->is_poisoned && c < columns; c++) sums[c] = NAN;
 }
 
-static void store(const attn_tensor_t *out, int64_t index, double number) {
-    if (out->dtype == ATTN_F32) ((float *)out->data)[index] = (float)number;
-    if (out->dtype == ATTN_F16) ((uint16_t *)out->data)[index] = float_to_f16((float)number);
-    if (out->dtype == ATTN_BF16) ((uint16_t *)out->data)[index] = float_to_bf16((float)number);
+static void store(const attn_tensor_t *out, int64_t index, float number) {
+    if (out->dtype == ATTN_F32) ((float *)out->data)[index] = number;
+    if (out->dtype == ATTN_F16) ((uint16_t *)out->data)[index] = float_to_f16(number);
+    if (out->dtype == ATTN_BF16) ((uint16_t *)out->data)[index] = float_to_bf16(number);
+}
+
+/* Bit for bit, also where denormal numbers are zero to sums. */
+static void copy_row(const row_t *row, const attn_tensor_t *out) {
+    const int64_t width = out->shape[3], start = offset_of(out, row->at);
+    const float *from = (const float *)row->only->data + offset_of(row->only, row->at);
+    for (int64_t c = 0; c < width; c++)
+        store(out, start + (width > 1 ? c * out->stride[3] : 0),
+              from[width > 1 ? c * row->only->stride[3] : 0]);
+}
+
+static void add_row(const row_t *row, const attn_part_t *parts, int64_t count,
+                    const attn_tensor_t *out) {
+    const int64_t width = out->shape[3], start = offset_of(out, row->at);
+    double sums[COLUMNS];
+    for (int64_t first = 0; first < width; first += COLUMNS) {
+        const int64_t columns = width - first < COLUMNS ? width - first : COLUMNS;
+        add_up(row, parts, count, first, columns, sums);
+        for (int64_t c = 0; c < columns; c++)
+            store(out, start + (width > 1 ? (first + c) * out->stride[3] : 0), (float)sums[c]);
+    }
 }
 
 /* Columns are read before they are written, and the row's lse last: they may be a part's own. */
 static void combine_row(row_t *row, const attn_part_t *parts, int64_t count,
                         const attn_tensor_t *out, const attn_tensor_t *lse) {
-    const int64_t width = out->shape[3], start = offset_of(out, row->at);
-    double sums[COLUMNS];
     weigh(row, parts, count);
-    for (int64_t first = 0; first < width; first += COLUMNS) {
-        const int64_t columns = width - first < COLUMNS ? width - first : COLUMNS;
-        add_up(row, parts, count, first, columns, sums);
-        for (int64_t c = 0; c < columns; c++)
-            store(out, start + (width > 1 ? (first + c) * out->stride[3] : 0), sums[c]);
-    }
+    if (row->only)
+        copy_row(row, out);
+    else
+        add_row(row, parts, count, out);
     if (!lse) return;
     const int64_t at = offset_of(lse, row->at);
     if (lse->dtype == ATTN_F64)

@@ -1,6 +1,7 @@
 /* Problems: sizes and rules, checked before anything is planned. */
 #include "internal.h"
 #include "number/number.h"
+#include "simd/half.h"
 
 #include <math.h>
 
@@ -46,6 +47,10 @@ enum { HAS_DIGITS = 0 };
 enum { HAS_DIGITS = 1 };
 #endif
 
+/* By bits: denormal numbers are none, also where they compare as zero. */
+static bool is_zero(float number) { return (float_to_bits(number) & INT32_MAX) == 0; }
+static bool is_negative(float number) { return signbit(number) && !is_zero(number); }
+
 /* Rules that contradict each other or mean nothing. */
 static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *error) {
     const uint32_t known = ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_KV_LENGTHS |
@@ -75,11 +80,12 @@ static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *er
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "problem: a window of %lld keys to the right contradicts causal",
                          (long long)problem->window_right);
-    if (!(problem->softcap >= 0.0f) || isinf(problem->softcap))
+    if (!isfinite(problem->softcap) || is_negative(problem->softcap))
         return attn_fail(error, ATTN_ERROR_RANGE, "problem: softcap is %s, must be 0 or more",
-                         !HAS_DIGITS ? "negative or not finite"
-                         : !isfinite(problem->softcap)
-                             ? "not finite in single precision"
+                         !HAS_DIGITS                   ? "negative or not finite"
+                         : !isfinite(problem->softcap) ? "not finite in single precision"
+                         : problem->softcap == 0.0f
+                             ? "negative" /* denormals are zero */
                              : attn_number_digits((double)problem->softcap, 6, text));
     if (problem->inputs & ~known)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "problem: unknown inputs 0x%x",
@@ -153,4 +159,9 @@ attn_status_t attn_problem_read(attn_problem_t *problem, const attn_problem_t *g
 attn_status_t attn_problem_check(const attn_problem_t *problem, attn_error_t *error) {
     attn_problem_t copy;
     return attn_problem_read(&copy, problem, error);
+}
+
+uint64_t attn_features_needed(const attn_problem_t *problem) {
+    const uint64_t softcap = is_zero(problem->softcap) ? 0 : ATTN_FEATURE_SOFTCAP;
+    return attn_problem_features(problem) | softcap;
 }

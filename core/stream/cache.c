@@ -1,9 +1,8 @@
 #include "stream/cache.h"
 
-#include <float.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 64 };
+enum { FIRST_CAPACITY = 64, INFINITY_BITS = 0x7f800000 /* of a float */ };
 
 attn_cache_t attn_cache_make(const attn_host_t *host, const attn_problem_t *problem, int64_t kept) {
     const uint64_t size = (uint64_t)attn_dtype_size(problem->kv_dtype);
@@ -226,9 +225,9 @@ static attn_status_t check_scales(const attn_cache_t *cache, const char *bytes, 
     const uint64_t tokens = blocks(cache) * (uint64_t)length;
     bytes += tokens * (cache->arrays[CACHE_KEY].row + cache->arrays[CACHE_VALUE].row);
     for (uint64_t i = 0; cache->arrays[CACHE_KEY_SCALE].row && i < 2 * tokens; i++) {
-        float scale;
+        uint32_t scale; /* as bits: denormal ones are positive also where processors say zero */
         memcpy(&scale, bytes + i * sizeof scale, sizeof scale);
-        if (!(scale > 0.0f && scale <= FLT_MAX))
+        if (scale == 0 || scale >= INFINITY_BITS)
             return attn_fail(error, ATTN_ERROR_ARGUMENT,
                              "stream: these bytes are damaged: a scale is not positive and finite");
     }
