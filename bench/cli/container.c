@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 enum { PATH_ROOM = 4096, NAMES_ROOM = 512 };
@@ -23,9 +24,10 @@ typedef struct container {
 
 /* ---- file.npz:name ------------------------------------------------------------------------------- */
 
+/* In any case of letters. */
 static int ends_in(const char *text, const char *end) {
     const size_t length = strlen(text), own = strlen(end);
-    return length >= own && strcmp(text + length - own, end) == 0;
+    return length >= own && strcasecmp(text + length - own, end) == 0;
 }
 
 static int is_file(const char *path) {
@@ -163,17 +165,40 @@ static int load_npy(container_t *c, array_t *array, const npy_wanted_t *wanted) 
     return status;
 }
 
+/* A file that is called so may have other bytes before the archive. */
+static int is_npz(const container_t *c) {
+    return npz_is_one(c->bytes, c->size) ||
+           (ends_in(c->file, ".npz") && !begins_as_npy(c) && npz_is_behind(c->bytes, c->size));
+}
+
+static int take(container_t *c, array_t *array, const npy_wanted_t *wanted) {
+    int status;
+    if (is_npz(c))
+        status = load_npz(c, array, wanted);
+    else if (safetensors_is_one(c->bytes, c->size) || ends_in(c->file, ".safetensors"))
+        status = load_safetensors(c, array, wanted);
+    else
+        status = load_npy(c, array, wanted);
+    free(c->bytes);
+    return status;
+}
+
 int container_load(array_t *array, const char *path, const npy_wanted_t *wanted) {
     container_t c = {.path = path};
     split(&c);
-    int status = file_read(c.name ? c.file : path, &c.bytes, &c.size);
-    if (status) return status;
-    if (npz_is_one(c.bytes, c.size))
-        status = load_npz(&c, array, wanted);
-    else if (safetensors_is_one(c.bytes, c.size) || ends_in(c.file, ".safetensors"))
-        status = load_safetensors(&c, array, wanted);
-    else
-        status = load_npy(&c, array, wanted);
-    free(c.bytes);
-    return status;
+    const int status = file_read(c.name ? c.file : path, &c.bytes, &c.size);
+    return status ? status : take(&c, array, wanted);
+}
+
+int container_take(array_t *array, const char *path, char *bytes, size_t size,
+                   const npy_wanted_t *wanted) {
+    container_t c = {.path = path, .bytes = bytes, .size = size};
+    snprintf(c.file, sizeof c.file, "%s", path);
+    return take(&c, array, wanted);
+}
+
+int container_has_name(const char *path) {
+    container_t c = {.path = path};
+    split(&c);
+    return c.name != NULL;
 }

@@ -13,6 +13,13 @@
  */
 int container_load(array_t *array, const char *path, const npy_wanted_t *wanted);
 
+/** The same of a file that has been read: its bytes, memory that becomes the array's, and its path, which names none. */
+int container_take(array_t *array, const char *path, char *bytes, size_t size,
+                   const npy_wanted_t *wanted);
+
+/** Whether a path names one of the arrays in a file. */
+int container_has_name(const char *path);
+
 /** Whether a path is of a file that has arrays by name, or of an array in one; arrays are not written to those. */
 int container_is_named(const char *path);
 

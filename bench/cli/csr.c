@@ -2,6 +2,7 @@
 #include "cli/csr.h"
 
 #include "cli/cli.h"
+#include "cli/container.h"
 #include "cli/files.h"
 #include "cli/given.h"
 #include "cli/npz.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 static const npy_wanted_t elements = {NPY_FLOAT32 | NPY_FLOAT64, 1, 1, "1 (elements)", 1};
@@ -23,12 +25,17 @@ int csr_is_archive(const char *path) {
     const size_t length = strlen(path);
     struct stat info;
     char bytes[NPZ_MARK];
-    if (length > 4 && strcmp(path + length - 4, ".npz") == 0) return 1;
+    if (length > 4 && strcasecmp(path + length - 4, ".npz") == 0) return 1;
     FILE *stream = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
     if (!stream) return 0;
     const size_t size = fread(bytes, 1, sizeof bytes, stream);
     fclose(stream);
     return npz_is_one(bytes, size);
+}
+
+int csr_is_packed(const char *bytes, size_t size) {
+    const npz_t archive = {"", (const unsigned char *)bytes, size};
+    return npz_has(&archive, "indptr.npy") || npz_has(&archive, "format.npy");
 }
 
 static const char *name_of(const csr_t *csr) { return csr->archive ? csr->archive : csr->data; }
@@ -61,12 +68,17 @@ static int read_array(const npz_t *archive, const char *name, const npy_wanted_t
     size_t size;
     int32_t rank;
     attn_error_t error;
-    const int status =
-        archive ? npz_file(archive, name, memory, &size) : file_read(name, memory, &size);
+    if (!archive) {
+        array_t array = {.memory = NULL};
+        const int status = container_load(&array, name, wanted);
+        *memory = array.memory;
+        *tensor = array.tensor;
+        return status;
+    }
+    const int status = npz_file(archive, name, memory, &size);
     if (status) return status;
     if (npy_read(*memory, size, wanted, tensor, &rank, &error))
-        return cli_complain(CLI_USAGE, "%s%s%s %s", archive ? archive->path : "",
-                            archive ? ": " : "", name, error.message);
+        return cli_complain(CLI_USAGE, "%s: %s %s", archive->path, name, error.message);
     return CLI_OK;
 }
 
@@ -163,8 +175,15 @@ static int load_members(csr_t *csr, const npz_t *archive) {
 
 int csr_unpack(csr_t *csr, const char *bytes, size_t size) {
     const npz_t archive = {csr->archive, (const unsigned char *)bytes, size};
-    if (npz_is_one(bytes, size)) return load_members(csr, &archive);
-    return cli_complain(CLI_USAGE, "%s: is no .npz file", csr->archive);
+    if (!npz_is_one(bytes, size) && !npz_is_behind(bytes, size))
+        return cli_complain(CLI_USAGE, "%s: is no .npz file", csr->archive);
+    if (csr_is_packed(bytes, size)) return load_members(csr, &archive);
+    char names[2]; /* of an archive that is cut off this says so */
+    int count;
+    if (npz_names(&archive, names, sizeof names, &count)) return CLI_USAGE;
+    return cli_complain(CLI_USAGE,
+                        "%s: has no matrix of SciPy's save_npz(); name a dense one as %s:NAME",
+                        csr->archive, csr->archive);
 }
 
 static int load_archive(csr_t *csr) {

@@ -38,6 +38,9 @@ typedef struct csr {
 /** Whether a file is an archive, by its name or by what it begins with. */
 int csr_is_archive(const char *path);
 
+/** Whether these bytes are an archive with a sparse matrix, as SciPy's save_npz() writes it. */
+int csr_is_packed(const char *bytes, size_t size);
+
 /** Whether the options that are there go together; an exit status. */
 int csr_check(const csr_t *csr);
 

@@ -19,9 +19,9 @@ enum {
     ZIP64 = 1, /* the extra field's number */
 };
 
-/* Where the central directory is. */
+/* Where the central directory is, and where places are counted from: other bytes may stand before an archive. */
 typedef struct directory {
-    uint64_t at, count;
+    uint64_t at, count, base;
 } directory_t;
 
 /* What it says of one file. Its sizes hold where the local header leaves them to a data descriptor, too. */
@@ -59,41 +59,62 @@ static const unsigned char *find_end(const npz_t *npz) {
     return NULL;
 }
 
-/* The same, where other bytes follow it; *behind: how many. */
-static const unsigned char *find_buried_end(const npz_t *npz, size_t *behind) {
+/* The same, where other bytes follow it. */
+static const unsigned char *find_buried_end(const npz_t *npz) {
     for (size_t back = END_SIZE; back <= npz->size; back++) {
         const unsigned char *at = record(npz, npz->size - back, "PK\5\6", END_SIZE);
-        if (!at || number(at + 20, 2) > back - END_SIZE) continue;
-        *behind = back - END_SIZE - number(at + 20, 2);
-        return at;
+        if (at && number(at + 20, 2) <= back - END_SIZE) return at;
     }
     return NULL;
 }
 
-static int has_no_end(const npz_t *npz) {
-    size_t behind;
-    if (!find_buried_end(npz, &behind))
-        return cli_complain(CLI_USAGE, "%s: is cut off: an archive ends with a directory",
-                            npz->path);
-    return cli_complain(CLI_USAGE, "%s: has %zu bytes after its end; save it again", npz->path,
-                        behind);
+int npz_is_behind(const char *bytes, size_t size) {
+    const npz_t npz = {"", (const unsigned char *)bytes, size};
+    return find_end(&npz) || find_buried_end(&npz);
 }
 
-/* Numbers that do not fit there are in a second record, to which a locator before it leads. */
-static int find_directory(const npz_t *npz, directory_t *directory) {
+static const char damaged[] = "is damaged: its directory is not whole";
+
+static int damaged_directory(const npz_t *npz) {
+    return cli_complain(CLI_USAGE, "%s: %s", npz->path, damaged);
+}
+
+/* The second record, of numbers that do not fit into the first: before its locator, if not where that says. */
+static const unsigned char *find_end64(const npz_t *npz, const unsigned char *locator) {
+    const unsigned char *end = record(npz, number(locator + 8, 8), "PK\6\6", END64_SIZE);
+    const uint64_t before = (uint64_t)(locator - npz->bytes) - END64_SIZE; /* or far behind */
+    return end ? end : record(npz, before, "PK\6\6", END64_SIZE);
+}
+
+/* The directory, of this size, ends where this record of its end begins. NULL, or what is wrong. */
+static const char *place(const npz_t *npz, const unsigned char *end, uint64_t size,
+                         directory_t *directory) {
+    const uint64_t behind = (uint64_t)(end - npz->bytes);
+    if (size > behind || directory->at > behind - size) return damaged;
+    directory->base = behind - size - directory->at;
+    directory->at += directory->base;
+    return NULL;
+}
+
+/* NULL, or what is wrong. */
+static const char *locate(const npz_t *npz, directory_t *directory) {
     const unsigned char *end = find_end(npz);
-    if (!end) return has_no_end(npz);
+    if (!end) end = find_buried_end(npz);
+    if (!end) return "is cut off: an archive ends with a directory";
     *directory = (directory_t){.at = number(end + 16, 4), .count = number(end + 10, 2)};
-    if (directory->at != UINT32_MAX && directory->count != UINT16_MAX) return CLI_OK;
     const uint64_t before = (uint64_t)(end - npz->bytes) - LOCATOR_SIZE; /* or far behind */
     const unsigned char *locator = record(npz, before, "PK\6\7", LOCATOR_SIZE);
-    if (!locator && directory->at != UINT32_MAX) return CLI_OK; /* 65535 files */
-    end = locator ? record(npz, number(locator + 8, 8), "PK\6\6", END64_SIZE) : NULL;
-    if (!end)
-        return cli_complain(CLI_USAGE, "%s: is damaged: its zip64 end of directory is not there",
-                            npz->path);
+    if (!locator && directory->at != UINT32_MAX)
+        return place(npz, end, number(end + 12, 4), directory);
+    end = locator ? find_end64(npz, locator) : NULL;
+    if (!end) return "is damaged: its zip64 end of directory is not there";
     *directory = (directory_t){.at = number(end + 48, 8), .count = number(end + 32, 8)};
-    return CLI_OK;
+    return place(npz, end, number(end + 40, 8), directory);
+}
+
+static int find_directory(const npz_t *npz, directory_t *directory) {
+    const char *wrong = locate(npz, directory);
+    return wrong ? cli_complain(CLI_USAGE, "%s: %s", npz->path, wrong) : CLI_OK;
 }
 
 /* The next number of the zip64 field, for one that is all ones. */
@@ -134,8 +155,19 @@ static int read_entry(entry_t *entry, const unsigned char *at) {
     return read_extra(entry, at + ENTRY_SIZE + number(at + 28, 2), number(at + 30, 2));
 }
 
-static int damaged_directory(const npz_t *npz) {
-    return cli_complain(CLI_USAGE, "%s: is damaged: its directory is not whole", npz->path);
+/* The entry at `*at`, and *at that of the next one; its name has *length bytes. NULL where it is not whole. */
+static const unsigned char *next_entry(const npz_t *npz, uint64_t *at, size_t *length) {
+    const unsigned char *found = record(npz, *at, "PK\1\2", ENTRY_SIZE);
+    if (!found) return NULL;
+    *length = number(found + 28, 2);
+    const size_t behind = *length + number(found + 30, 2) + number(found + 32, 2);
+    if (npz->size - *at - ENTRY_SIZE < behind) return NULL;
+    *at += ENTRY_SIZE + behind;
+    return found;
+}
+
+static int is_named(const unsigned char *entry, size_t length, const char *name) {
+    return length == strlen(name) && memcmp(entry + ENTRY_SIZE, name, length) == 0;
 }
 
 static int find_entry(const npz_t *npz, const char *name, entry_t *entry) {
@@ -145,14 +177,12 @@ static int find_entry(const npz_t *npz, const char *name, entry_t *entry) {
     uint64_t at = directory.at;
     int times = 0;
     for (uint64_t left = directory.count; left > 0; left--) {
-        const unsigned char *found = record(npz, at, "PK\1\2", ENTRY_SIZE);
+        size_t length;
+        const unsigned char *found = next_entry(npz, &at, &length);
         if (!found) return damaged_directory(npz);
-        const size_t length = number(found + 28, 2);
-        const size_t behind = length + number(found + 30, 2) + number(found + 32, 2);
-        if (npz->size - at - ENTRY_SIZE < behind) return damaged_directory(npz);
-        at += ENTRY_SIZE + behind;
-        if (length != strlen(name) || memcmp(found + ENTRY_SIZE, name, length) != 0) continue;
-        if (!read_entry(entry, found)) return damaged_directory(npz);
+        if (!is_named(found, length, name)) continue;
+        if (!read_entry(entry, found) || entry->at > npz->size) return damaged_directory(npz);
+        entry->at += directory.base;
         if (times++) /* readers differ in which one they take */
             return cli_complain(CLI_USAGE, "%s: has %s twice; save it again with each name once",
                                 npz->path, name);
@@ -240,17 +270,27 @@ int npz_names(const npz_t *npz, char *names, size_t room, int *count) {
     if (status) return status;
     uint64_t at = directory.at;
     for (uint64_t left = directory.count; left > 0; left--) {
-        const unsigned char *found = record(npz, at, "PK\1\2", ENTRY_SIZE);
+        size_t length;
+        const unsigned char *found = next_entry(npz, &at, &length);
         if (!found) return damaged_directory(npz);
         const char *name = (const char *)found + ENTRY_SIZE;
-        const size_t length = number(found + 28, 2);
-        const size_t behind = length + number(found + 30, 2) + number(found + 32, 2);
-        if (npz->size - at - ENTRY_SIZE < behind) return damaged_directory(npz);
         if (length > 4 && memcmp(name + length - 4, ".npy", 4) == 0) {
             used = add_name(names, used, room, name, length - 4);
             ++*count;
         }
-        at += ENTRY_SIZE + behind;
     }
     return CLI_OK;
+}
+
+int npz_has(const npz_t *npz, const char *name) {
+    directory_t directory = {.at = 0};
+    if (locate(npz, &directory)) return 0;
+    uint64_t at = directory.at;
+    size_t length;
+    for (uint64_t left = directory.count; left > 0; left--) {
+        const unsigned char *found = next_entry(npz, &at, &length);
+        if (!found) return 0;
+        if (is_named(found, length, name)) return 1;
+    }
+    return 0;
 }

@@ -74,10 +74,9 @@ static int put_keys(const sketch_run_t *run, const attn_tensor_t *from, float *t
     return sketching_check(&keys, 0, &error) ? cli_reject(run->keys, &error) : CLI_OK;
 }
 
-/* The rows of X, whose file these bytes are, and, below them, those of --k. */
-static int load_dense(sketch_run_t *run, char *bytes, size_t size) {
-    array_t x = {.memory = NULL}, k = {.memory = NULL};
-    int status = array_take(&x, run->path, bytes, size, &matrix);
+/* The rows of X, which is freed, and, below them, those of --k. `status`: how reading X went. */
+static int take_dense(sketch_run_t *run, array_t *dense, int status) {
+    array_t x = *dense, k = {.memory = NULL};
     if (!status && run->keys) status = container_load(&k, run->keys, &matrix);
     const int64_t rows = x.tensor.shape[2], columns = x.tensor.shape[3];
     const int64_t more = k.memory ? k.tensor.shape[2] : 0;
@@ -104,13 +103,19 @@ static int load_csr(sketch_run_t *run) {
     return status ? status : take_csr(run);
 }
 
-/* A file that tells by its first bytes what it is, or by its name that it should be an archive. */
+/* A file tells by its bytes what it is; an array that is named in one is dense. */
 static int load_file(sketch_run_t *run) {
     size_t size;
     char *bytes = NULL;
+    array_t dense = {.memory = NULL};
+    if (container_has_name(run->path))
+        return take_dense(run, &dense, container_load(&dense, run->path, &matrix));
     int status = file_read(run->path, &bytes, &size);
     if (status) return status;
-    if (!npz_is_one(bytes, size) && !csr_is_archive(run->path)) return load_dense(run, bytes, size);
+    if (!csr_is_packed(bytes, size)) {
+        status = container_take(&dense, run->path, bytes, size, &matrix);
+        return take_dense(run, &dense, status);
+    }
     run->csr.archive = run->path;
     if (run->keys) status = cli_complain(CLI_USAGE, "--k takes a dense X");
     if (!status) status = csr_unpack(&run->csr, bytes, size);
@@ -342,7 +347,7 @@ int cli_sketch(int argc, char **argv) {
     int64_t seed = 0;
     const option_t options[] = {
         {"X", 0, OPTION_ARGUMENT, NULL,
-         "float32 or float64 (n, d) as .npy or .npz, or the data of CSR; -: standard input",
+         "float32 or float64 (n, d), dense or SciPy's .npz, or the data of CSR; -: standard input",
          &run.path, 0, 0},
         {"method", 0, OPTION_TEXT, "M", "one of the methods below (default approximate)",
          &run.method, 0, 0},
