@@ -64,7 +64,7 @@ static size_t read_escape(cursor_t *text, char to[4]) {
     return put_utf8(to, 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
 }
 
-/* A string, unescaped; longer ones than `room` are wrong, unless there is none to put it into. */
+/* A string, unescaped; of a longer one than `room` holds, which is wrong, *text stays within it. */
 static int read_string(cursor_t *text, char *string, size_t room) {
     size_t length = 0;
     if (!accept(text, '"')) return 0;
@@ -88,7 +88,37 @@ static int read_size(cursor_t *text, uint64_t *value) {
         if (*value > (INT64_MAX - 9) / 10) return 0;
         *value = *value * 10 + (uint64_t)(*text->at - '0');
     }
+    return text->at > first && (*first != '0' || text->at == first + 1); /* JSON has no 02 */
+}
+
+static int skip_digits(cursor_t *text) {
+    const char *first = text->at;
+    while (text->at < text->end && *text->at >= '0' && *text->at <= '9') text->at++;
     return text->at > first;
+}
+
+static int skip_one_of(cursor_t *text, const char *letters) {
+    if (text->at == text->end || !*text->at || !strchr(letters, *text->at)) return 0;
+    text->at++;
+    return 1;
+}
+
+static int skip_number(cursor_t *text) {
+    skip_one_of(text, "-");
+    const int begins_with_zero = text->at < text->end && *text->at == '0';
+    const char *first = text->at;
+    if (!skip_digits(text) || (begins_with_zero && text->at > first + 1)) return 0;
+    if (skip_one_of(text, ".") && !skip_digits(text)) return 0;
+    if (!skip_one_of(text, "eE")) return 1;
+    skip_one_of(text, "+-");
+    return skip_digits(text);
+}
+
+static int skip_word(cursor_t *text, const char *word) {
+    const size_t length = strlen(word);
+    if ((size_t)(text->end - text->at) < length || memcmp(text->at, word, length) != 0) return 0;
+    text->at += length;
+    return 1;
 }
 
 /* Any value, of which nothing is kept. */
@@ -106,10 +136,8 @@ static int skip_value(cursor_t *text, int depth) {
     }
     skip_space(text);
     if (text->at < text->end && *text->at == '"') return read_string(text, NULL, 0);
-    const char *first = text->at;
-    while (text->at < text->end && *text->at && strchr("+-.0123456789eEtrufalsn", *text->at))
-        text->at++;
-    return text->at > first;
+    return skip_word(text, "true") || skip_word(text, "false") || skip_word(text, "null") ||
+           skip_number(text);
 }
 
 /* ---- the header ---------------------------------------------------------------------------------- */
@@ -139,22 +167,33 @@ static int read_places(cursor_t *text, safetensor_t *tensor) {
     return 1;
 }
 
-/* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, each of them once. */
+/* More axes than anything has, of a shape that is not read to its end. */
+static int has_too_many_axes(const cursor_t *text, const safetensor_t *tensor) {
+    return tensor->rank == NPY_MAX_RANK && text->at[-1] == ',';
+}
+
+/* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, each of them once; others are not read. */
 static attn_status_t read_tensor(cursor_t *text, safetensor_t *tensor, attn_error_t *error) {
     static const char *const fields[] = {"dtype", "shape", "data_offsets"};
     int found[3] = {0};
     if (!accept(text, '{')) goto broken;
     do {
-        char field[16];
+        char field[SAFETENSORS_MAX_NAME];
         int which = 0;
         if (!read_string(text, field, sizeof field) || !accept(text, ':')) goto broken;
         while (which < 3 && strcmp(field, fields[which]) != 0) which++;
-        if (which == 3 || found[which]++)
-            return attn_fail(error, ATTN_ERROR_ARGUMENT, "is damaged: tensor '%.80s' has '%s'%s",
-                             tensor->name, field,
-                             which == 3 ? ", which is no field of a tensor" : " twice");
+        if (which == 3 && !skip_value(text, 0)) goto broken;
+        if (which == 3) continue;
+        if (found[which]++)
+            return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                             "is damaged: tensor '%.80s' has '%s' twice", tensor->name, field);
         if (which == 0 && !read_string(text, tensor->dtype, sizeof tensor->dtype)) goto broken;
-        if (which == 1 && !read_shape(text, tensor)) goto broken;
+        if (which == 1 && !read_shape(text, tensor)) {
+            if (!has_too_many_axes(text, tensor)) goto broken;
+            return attn_fail(error, ATTN_ERROR_SHAPE,
+                             "is not read: tensor '%.80s' has more than %d axes", tensor->name,
+                             NPY_MAX_RANK);
+        }
         if (which == 2 && !read_places(text, tensor)) goto broken;
     } while (accept(text, ','));
     if (!accept(text, '}')) goto broken;
@@ -178,9 +217,21 @@ static attn_status_t grow(safetensors_t *file, size_t *room, attn_error_t *error
     return ATTN_OK;
 }
 
+static const char damaged[] = "is damaged: its header is no JSON object";
+
+static attn_status_t read_name(cursor_t *text, safetensor_t *tensor, attn_error_t *error) {
+    cursor_t ahead = *text;
+    if (read_string(text, tensor->name, sizeof tensor->name) && accept(text, ':')) return ATTN_OK;
+    if (!read_string(&ahead, NULL, 0) || !accept(&ahead, ':'))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, damaged);
+    return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                     "is not read: the name of a tensor, '%.40s...', has more than %d bytes",
+                     tensor->name, SAFETENSORS_MAX_NAME - 1);
+}
+
 static attn_status_t read_header(cursor_t *text, safetensors_t *file, attn_error_t *error) {
-    static const char damaged[] = "is damaged: its header is no JSON object";
     size_t room = 0;
+    int has_metadata = 0;
     attn_status_t status = ATTN_OK;
     if (!accept(text, '{')) return attn_fail(error, ATTN_ERROR_ARGUMENT, damaged);
     if (accept(text, '}')) return ATTN_OK;
@@ -189,10 +240,11 @@ static attn_status_t read_header(cursor_t *text, safetensors_t *file, attn_error
         if (status) return status;
         safetensor_t *tensor = &file->list[file->count];
         memset(tensor, 0, sizeof *tensor);
-        if (!read_string(text, tensor->name, sizeof tensor->name) || !accept(text, ':'))
-            return attn_fail(error, ATTN_ERROR_ARGUMENT, damaged);
+        status = read_name(text, tensor, error);
+        if (status) return status;
         if (strcmp(tensor->name, "__metadata__") == 0) {
-            if (!skip_value(text, 0)) return attn_fail(error, ATTN_ERROR_ARGUMENT, damaged);
+            if (has_metadata++ || !skip_value(text, 0))
+                return attn_fail(error, ATTN_ERROR_ARGUMENT, damaged);
             continue;
         }
         file->count++;
@@ -228,7 +280,7 @@ static int dtype_of(const safetensor_t *tensor) {
 
 attn_status_t safetensors_dict(const safetensor_t *tensor, npy_dict_t *dict, attn_error_t *error) {
     const int dtype = dtype_of(tensor);
-    if (!dtypes[dtype].descr)
+    if (dtype == DTYPES || !dtypes[dtype].descr)
         return attn_fail(error, ATTN_ERROR_DTYPE,
                          "is of %s, which is not read; save it as F32, F16 or BF16", tensor->dtype);
     *dict = (npy_dict_t){.rank = tensor->rank, .has_descr = 1, .has_order = 1, .has_shape = 1};
@@ -242,15 +294,13 @@ attn_status_t safetensors_dict(const safetensor_t *tensor, npy_dict_t *dict, att
 static attn_status_t check_size(const safetensor_t *tensor, uint64_t data, attn_error_t *error) {
     const int dtype = dtype_of(tensor);
     uint64_t bits = 1;
-    if (dtype == DTYPES)
-        return attn_fail(error, ATTN_ERROR_DTYPE, "has tensor '%.80s' of an unknown type, '%s'",
-                         tensor->name, tensor->dtype);
     if (tensor->end > data)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "is truncated: tensor '%.80s' ends at byte %" PRIu64
                          " of the data, and there are %" PRIu64,
                          tensor->name, tensor->end, data);
-    bits = (uint64_t)dtypes[dtype].bits;
+    if (dtype == DTYPES && tensor->begin <= tensor->end) return ATTN_OK; /* a later type's */
+    bits = dtype == DTYPES ? 8 : (uint64_t)dtypes[dtype].bits;
     for (int32_t k = 0; k < tensor->rank; k++) {
         const uint64_t extent = (uint64_t)tensor->shape[k];
         if (extent && bits > UINT64_MAX / extent)

@@ -279,7 +279,7 @@ describe("a damaged .safetensors says why", () => {
         [
             "of no type",
             header(`{"q":${entry("F7", [2, 2], 0, 4)}}`, Buffer.alloc(4)),
-            /tensor 'q' of an unknown type, 'F7'/,
+            /x\.safetensors:q is of F7, which is not read; save it as F32/,
         ],
         [
             "without a shape",
@@ -297,6 +297,31 @@ describe("a damaged .safetensors says why", () => {
             /does not describe tensor 'q' as JSON does/,
         ],
         ["that is no JSON", header("nothing"), /its header is no JSON object/],
+        [
+            "with metadata twice",
+            header('{"__metadata__":{},"__metadata__":{}}'),
+            /its header is no JSON object/,
+        ],
+        ...["tru", "-.-", "01", "1.", "1e", "+1", "nul", "Infinity"].map((value) => [
+            `with ${value} in its metadata`,
+            header(`{"__metadata__":{"a":${value}}}`),
+            /its header is no JSON object/,
+        ]),
+        [
+            "with a size that JSON has not",
+            header('{"q":{"dtype":"F32","shape":[01,2],"data_offsets":[0,8]}}', Buffer.alloc(8)),
+            /does not describe tensor 'q' as JSON does/,
+        ],
+        [
+            "with more axes than anything has",
+            header(`{"q":${entry("F32", Array(33).fill(1), 0, 4)}}`, Buffer.alloc(4)),
+            /is not read: tensor 'q' has more than 32 axes/,
+        ],
+        [
+            "with a name too long",
+            header(`{"${"n".repeat(300)}":${entry("F32", [1], 0, 4)}}`, Buffer.alloc(4)),
+            /is not read: the name of a tensor, 'n{40}\.\.\.', has more than 255 bytes/,
+        ],
     ])
         test(what, () => {
             withFiles({ ...plain, "x.safetensors": file }, (folder) => {
@@ -313,6 +338,22 @@ describe("a damaged .safetensors says why", () => {
                     assertRefused(attn(args, place), /x\.safetensors/);
                 });
             assert.ok(folder);
+        });
+    });
+
+    test("other tensors may be of later types, and have fields that are not read", () => {
+        const later = entry("F8_E4M3FNUZ", [3], 192, 195);
+        const more = `{"x":[1,-2.5e-3,null],"dtype":"F32","shape":[${shapes.q}],"data_offsets":[0,192]}`;
+        const file = header(
+            `{"q":${more},"later":${later}}`,
+            Buffer.concat([bytes, Buffer.alloc(3)]),
+        );
+        withFiles({ ...plain, "x.safetensors": file }, (folder) => {
+            succeed([...RUN, "--q=x.safetensors:q", "--k=k.npy", "--v=v.npy"], folder);
+            assertRefused(
+                attn([...RUN, "--q=x.safetensors:later", "--k=k.npy", "--v=v.npy"], folder),
+                /later is of F8_E4M3FNUZ, which is not read/,
+            );
         });
     });
 
