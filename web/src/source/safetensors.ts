@@ -9,17 +9,35 @@ const descrs = new Map([
     ...Object.entries({ U64: "<u8", U32: "<u4", U16: "<u2", U8: "|u1" }),
 ]);
 
+/** Bits of types that are not read. */
+const bits: Record<string, number> = {
+    ...{ F8_E4M3: 8, F8_E5M2: 8, F8_E8M0: 8, F6_E2M3: 6, F6_E3M2: 6, F4: 4, C64: 64 },
+};
+
+const fields = new Set(["dtype", "shape", "data_offsets"]);
+
 interface Entry {
     dtype: string;
     shape: number[];
     data_offsets: [number, number];
 }
 
+const longest = 100_000_000; // bytes of a header, by the format
+
+/** Do these bytes begin as such a file does? */
+export function isSafetensors(bytes: Uint8Array): boolean {
+    if (bytes.length < 9 || bytes[8] !== "{".charCodeAt(0)) return false;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return view.getBigUint64(0, true) <= longest;
+}
+
 export function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const length = bytes.length < 8 ? Infinity : Number(view.getBigUint64(0, true));
     if (length > bytes.length - 8) throw new Error(`the header of ${file} is cut off`);
-    const text = new TextDecoder().decode(bytes.subarray(8, 8 + length));
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(
+        bytes.subarray(8, 8 + length),
+    );
     const elements = bytes.subarray(8 + length);
     const tensors = entriesOf(file, text);
     if (tensors.length === 0) throw new Error(`${file} has no tensors in it`);
@@ -34,7 +52,10 @@ export function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
 function entriesOf(file: string, text: string): [string, Entry][] {
     const entries = Object.entries(headerOf(file, text));
     const twice = repeated(text);
-    if (twice !== undefined) throw new Error(`${file} has two tensors named ${twice}`);
+    const broken = /"(?:shape|data_offsets)"\s*:\s*\[[^\]]*[-.eE]/.test(text); // numbers, and no sizes
+    if (broken) throw new Error(`the header of ${file} has sizes that are no whole numbers`);
+    if (twice?.depth === 1) throw new Error(`${file} has two tensors named ${twice.name}`);
+    if (twice) throw new Error(`the header of ${file} has '${twice.name}' of a tensor twice`);
     return entries
         .filter(([name]) => name !== "__metadata__")
         .map(([name, entry]) => {
@@ -54,17 +75,17 @@ function headerOf(file: string, text: string): Record<string, unknown> {
     throw new Error(`the header of ${file} is no object of JSON`);
 }
 
-/** A name that an object of JSON has twice, of which JSON.parse() takes the last. */
-function repeated(json: string): string | undefined {
-    const names = new Set<string>();
-    let depth = 0;
+/** A name that a tensor shares with another one, or that one of its fields does; JSON.parse() takes the last. */
+function repeated(json: string): { name: string; depth: number } | undefined {
+    const names: Set<string>[] = [];
     for (const [token, isName] of json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g)) {
-        if (token === "{" || token === "[") depth++;
-        else if (token === "}" || token === "]") depth--;
-        else if (isName && depth === 1) {
+        if (token === "{" || token === "[") names.push(new Set());
+        else if (token === "}" || token === "]") names.pop();
+        else if (isName) {
             const name = JSON.parse(token.slice(0, -isName.length)) as string;
-            if (names.has(name)) return name;
-            names.add(name);
+            if (names.at(-1)?.has(name) && (names.length === 1 || fields.has(name)))
+                return { name, depth: names.length };
+            names.at(-1)?.add(name);
         }
     }
     return undefined;
@@ -107,7 +128,7 @@ function checkSize(
     name: string,
     { dtype, shape, data_offsets: [first, last] }: Entry,
 ) {
-    const width = Number(descrs.get(dtype)?.slice(2) ?? NaN);
+    const width = (bits[dtype] ?? NaN) / 8 || Number(descrs.get(dtype)?.slice(2) ?? NaN);
     const size = shape.reduce((product, count) => product * count, width);
     if (Number.isNaN(size) || size === last - first) return; // of other types it is said that they are not read
     const said = `${dtype} (${shape.join(", ")}) is ${size} bytes`;

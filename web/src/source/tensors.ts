@@ -4,8 +4,9 @@
  */
 
 import { descrOf } from "./descr";
+import { parseHeader } from "./header";
 import { npyMagic, writeNpy } from "./npy";
-import { readSafetensors } from "./safetensors";
+import { isSafetensors, readSafetensors } from "./safetensors";
 import { isPacked, packedAxis, thirdData, thirdOf, thirdShape, thirdsOf } from "./split";
 import { listZip } from "./zip";
 import type { TensorInfo } from "../state/types";
@@ -23,6 +24,7 @@ export interface Tensor {
     npy: Uint8Array | null;
 }
 
+const zipMagics = ["PK\x03\x04", "PK\x05\x06"];
 const largest = 256 * 2 ** 20; // bytes of the unpacked arrays of a file
 const longest = 10_000; // bytes of a header of .npy: NumPy reads no longer ones
 
@@ -94,17 +96,25 @@ function elementsOf({ descr, data, isFortran, isBigEndian, npy, info }: Tensor):
     if (!convert && !floats.includes(descr)) throw new Error(notRead(dtype));
     const width = Number(descr.slice(2));
     const size = shape.reduce((product, count) => product * count, width);
-    if (data.length < size || (!npy && data.length > size)) {
+    if (npy) checkSize(data.length, size);
+    else if (data.length !== size) {
         throw new Error(
             `${dtype} (${shape.join(", ")}) is ${size} bytes, and ${data.length} are there`,
         );
     }
-    const bytes = new Uint8Array(data.subarray(0, size)); // a copy
+    const bytes = new Uint8Array(data); // a copy
     if (isBigEndian)
         for (let at = 0; at < size; at += width) bytes.subarray(at, at + width).reverse();
     if (!convert) return { descr, isFortran, shape, data: bytes };
     const elements = Float32Array.from(convert(bytes.buffer), Number);
     return { descr: "<f4", isFortran, shape, data: new Uint8Array(elements.buffer) };
+}
+
+/** Of an .npy file, as libattn/data checks those that it reads. */
+function checkSize(found: number, needed: number): void {
+    if (found === needed) return;
+    const what = found < needed ? "is truncated" : "has bytes after its end";
+    throw new Error(`the file ${what}: ${found} bytes of data where its shape needs ${needed}`);
 }
 
 function notRead(dtype: string): string {
@@ -123,14 +133,17 @@ export function readBooleans(
     if (descr !== "|b1") throw new Error(`a mask is of booleans, not ${descr || "no array"}`);
     if (isFortran && shape.length > 1) throw new Error("a mask is in C order");
     const size = shape.reduce((product, count) => product * count, 1);
-    if (!(data.length >= size))
-        throw new Error(`${size} elements are said, ${data.length} are there`);
-    return { shape, seen: data.slice(0, size) };
+    checkSize(data.length, size);
+    return { shape, seen: data.slice() };
 }
 
+/** What a file is, its first bytes say; where they do not, its name. */
 function tensorsOf(file: string, bytes: Uint8Array): Tensor[] {
-    if (/\.npz$/i.test(file)) return readNpz(file, bytes);
-    if (/\.safetensors$/i.test(file)) return readSafetensors(file, bytes);
+    const first = latin1(bytes.subarray(0, npyMagic.length));
+    if (first === npyMagic) return [readNpyHeader(file, null, bytes)];
+    const isZip = zipMagics.some((magic) => first.startsWith(magic));
+    if (isZip || /\.npz$/i.test(file)) return readNpz(file, bytes);
+    if (/\.safetensors$/i.test(file) || isSafetensors(bytes)) return readSafetensors(file, bytes);
     return [readNpyHeader(file, null, bytes)];
 }
 
@@ -152,21 +165,20 @@ function readNpz(file: string, bytes: Uint8Array): Tensor[] {
 /** What the header says; where it is none, libattn/data says so. */
 function readNpyHeader(file: string, tensor: string | null, npy: Uint8Array): Tensor {
     const view = new DataView(npy.buffer, npy.byteOffset, npy.byteLength);
-    const isLong = npy.length > 12 && npy[6] !== 1; // version 2 and 3
-    const start = isLong ? 12 : 10;
-    const isNpy = npy.length > start && latin1(npy.subarray(0, 6)) === npyMagic;
-    const length = !isNpy ? 0 : isLong ? view.getUint32(8, true) : view.getUint16(8, true);
-    const header = latin1(npy.subarray(start, start + Math.min(length, longest)));
-    const dtype = /['"]descr['"] *: *['"]([^'"]*)['"]/.exec(header)?.[1] ?? "";
-    const sizes = /['"]shape['"] *: *\(([^)]*)\)/.exec(header)?.[1] ?? "";
-    const shape = sizes
-        .split(",")
-        .filter((size) => size.trim() !== "")
-        .map(Number);
+    const version = npy[6] ?? 0;
+    const start = version === 1 ? 10 : 12;
+    const isNpy =
+        npy.length > start &&
+        latin1(npy.subarray(0, 6)) === npyMagic &&
+        [1, 2, 3].includes(version);
+    const length = !isNpy ? 0 : version === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
+    const end = start + Math.min(length, longest);
+    const header = npy.length < end ? null : parseHeader(latin1(npy.subarray(start, end)));
+    const { dtype, isFortran, shape } = header ?? { dtype: "", isFortran: false, shape: [] };
     return {
         info: { file, tensor, dtype, shape },
         ...descrOf(dtype),
-        isFortran: /['"]fortran_order['"] *: *True/.test(header),
+        isFortran,
         data: npy.subarray(start + length),
         npy,
     };

@@ -10,7 +10,7 @@ import { crc32 } from "./checksums";
 const signatures = { end: 0x06054b50, end64: 0x06064b50, locator: 0x07064b50 };
 const inDirectory = 0x02014b50;
 const beforeFile = 0x04034b50;
-const [unknown16, unknown32] = [0xffff, 0xffffffff]; // the number is in 64 bits elsewhere
+const unknown32 = 0xffffffff; // the number is in 64 bits elsewhere
 const steepest = 1032; // bytes that one byte of deflate can give
 
 export interface ZipFile {
@@ -92,7 +92,7 @@ class Zip {
         };
         const isLong = end >= 20 && this.#u32(end - 20) === signatures.locator;
         const found = isLong ? this.#directory64(end - 20) : { ...short, end };
-        if (!isLong && (short.place === unknown32 || short.count === unknown16))
+        if (!isLong && short.place === unknown32)
             throw new Error("it has no end of directory in 64 bits, which it says to have");
         this.#before = found.end - found.size - found.place;
         if (this.#before < 0) throw cutOff();
@@ -112,15 +112,21 @@ class Zip {
         };
     }
 
+    /** The record at the end, with its comment; only where there is none, one that other bytes follow. */
     #end(): number {
-        for (let at = this.#bytes.length - 22; at >= 0; at--) {
-            if (
-                this.#u32(at) === signatures.end &&
-                at + 22 + this.#u16(at + 20) <= this.#bytes.length
-            )
-                return at;
-        }
+        const found = [0, Infinity].map((most) => this.#endBefore(most)).find((at) => at >= 0);
+        if (found !== undefined) return found;
         throw this.#u32(0) === beforeFile ? cutOff() : new Error("it is no zip archive");
+    }
+
+    /** The last record of an end with at most so many bytes behind it and its comment; -1 for none. */
+    #endBefore(most: number): number {
+        for (let at = this.#bytes.length - 22; at >= 0; at--) {
+            if (this.#u32(at) !== signatures.end) continue;
+            const behind = this.#bytes.length - (at + 22 + this.#u16(at + 20));
+            if (behind >= 0 && behind <= most) return at;
+        }
+        return -1;
     }
 
     #entry(at: number, nameLength: number, extraLength: number): Entry {

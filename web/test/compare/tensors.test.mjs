@@ -173,6 +173,29 @@ describe("zip archives", () => {
         });
     }
 
+    const commented = (bytes, comment) => {
+        const head = Buffer.from(bytes);
+        head.writeUInt16LE(comment.length, head.length - 2);
+        return Buffer.concat([head, Buffer.from(comment, "latin1")]);
+    };
+    const noise = Buffer.alloc(70000, 7); // more than a comment may have
+    for (const options of [{}, { central64: true, end64: true }]) {
+        const one = zip(FILES, options);
+        for (const [what, bytes] of Object.entries({
+            "between other bytes": Buffer.concat([noise, one, noise]),
+            "behind another archive": Buffer.concat([zip([["q.npy", FILES[1][1]]]), one]),
+            "with an end in its comment": commented(one, `PK\x05\x06${"\0".repeat(18)}more`),
+        }))
+            test(`read as the command line does: ${what}, ${JSON.stringify(options)}`, async () => {
+                assert.deepEqual(await read("x.npz", bytes, "q"), numbers);
+            });
+    }
+    test("read by what they are, whatever their names", async () => {
+        assert.deepEqual(await read("x.npy", zip(FILES), "q"), numbers);
+        assert.deepEqual(await read("x.safetensors", array, null), numbers);
+        assert.deepEqual(await read("x.npz", array, null), numbers);
+    });
+
     const whole = zip(FILES, { packed: true });
     const damaged = Buffer.from(zip(FILES));
     damaged[damaged.indexOf("NUMPY") + 120] ^= 1;
@@ -248,6 +271,57 @@ describe("element types", () => {
             for (const name of names)
                 assert.deepEqual(await read("x.npy", npyFile(name, [2, 2], data), null), wanted);
         });
+    /** Headers that libattn/data refuses of floats are refused of all. */
+    const header = (text, data = Buffer.alloc(12)) => {
+        const head = Buffer.from(npyFile("<i2", [2, 3], data));
+        head.fill(0x20, 10, 127).write(text, 10, "latin1");
+        return head;
+    };
+    const entries = "'descr': '<i2', 'fortran_order': False, 'shape': (2, 3)";
+    test("whole numbers with any order of entries and quotes", async () => {
+        for (const text of [
+            `{${entries}}`,
+            `{${entries}, }`,
+            `{"shape":(2,3,),"descr":"<i2","fortran_order":False}`,
+            "{'fortran_order': True, 'shape': (2L, 3L), 'descr': 'int16', }",
+        ])
+            assert.deepEqual(await read("x.npy", header(text), null), Array(6).fill(0), text);
+    });
+    for (const text of [
+        `{${entries}, 'x': 1}`,
+        `{${entries}, 'descr': '<i2'}`,
+        `{${entries}} 1`,
+        `{${entries.replace("2, 3", "2.0, 3")}}`,
+        `{${entries.replace("2, 3", "2 3")}}`,
+        `{${entries.replace("'fortran_order': False, ", "")}}`,
+        `${entries}}`,
+        `{${entries}`,
+    ])
+        test(`refused, as of floats: ${text}`, async () => {
+            await assert.rejects(read("x.npy", header(text), null), /the file is damaged/);
+        });
+    test("refused, as of floats: other lengths and versions", async () => {
+        const data = Buffer.alloc(12);
+        const whole = npyFile("<i2", [2, 3], data);
+        const long = Buffer.concat([whole, Buffer.alloc(2)]);
+        refuses(
+            () => npyOf("x.npy", long, null),
+            /the file has bytes after its end: 14 bytes of data where its shape needs 12/,
+        );
+        refuses(
+            () => npyOf("x.npy", whole.subarray(0, -1), null),
+            /the file is truncated: 11 bytes of data where its shape needs 12/,
+        );
+        refuses(
+            () => npyOf("x.npz", zip([["a.npy", long]]), "a"),
+            /the file has bytes after its end: 14 bytes/,
+        );
+        for (const version of [0, 4])
+            await assert.rejects(
+                read("x.npy", Buffer.from(whole).fill(version, 6, 7), null),
+                /version/,
+            );
+    });
     test("what is not read is named", () => {
         const complex = npyFile("<c8", [1, 1], Buffer.alloc(8));
         refuses(() => npyOf("x.npy", complex, null), /'<c8' are not read; floats of 16/);
@@ -293,6 +367,18 @@ describe("safetensors", () => {
             /bytes 4 to 8 .* are no tensor's/,
         ],
         "bytes behind": [file({ a: entry(0, 8) }, data), /bytes 8 to 16 .* are no tensor's/],
+        "a field twice": [
+            file('{"a":{"dtype":"F32","shape":[6],"shape":[4,1],"data_offsets":[0,16]}}', data),
+            /header of x\.safetensors has 'shape' of a tensor twice$/,
+        ],
+        "a size with a point": [
+            file('{"a":{"dtype":"F32","shape":[4.0,1],"data_offsets":[0,16]}}', data),
+            /sizes that are no whole numbers$/,
+        ],
+        "floats of 8 bits of another size": [
+            file({ a: entry(0, 16, { dtype: "F8_E4M3", shape: [15] }) }, data),
+            /a, F8_E4M3 \(15\) is 15 bytes, and has 16/,
+        ],
         "a shape of another size": [
             file({ a: entry(0, 16, { shape: [3, 1] }) }, data),
             /a, F32 \(3, 1\) is 12 bytes, and has 16/,

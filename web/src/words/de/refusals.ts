@@ -135,6 +135,14 @@ const ofArchives: Pattern[] = [
 /** Of a .safetensors. */
 const ofSafetensors: Pattern[] = [
     [/^the header of (.+) is cut off$/, "der Kopf von $1 ist abgeschnitten"],
+    [
+        /^the header of (.+) has '(.+)' of a tensor twice$/,
+        "der Kopf von $1 nennt „$2“ eines Tensors zweimal",
+    ],
+    [
+        /^the header of (.+) has sizes that are no whole numbers$/,
+        "der Kopf von $1 nennt Größen, die keine ganzen Zahlen sind",
+    ],
     [/^the header of (.+) is no object of JSON$/, "der Kopf von $1 ist kein JSON-Objekt"],
     [/^the header of (.+) does not say where (.+) is$/, "der Kopf von $1 sagt nicht, wo $2 liegt"],
     [/^(.+) has no tensors in it$/, "in $1 sind keine Tensoren"],
@@ -193,7 +201,6 @@ const ofFiles: Pattern[] = [
             `Elemente vom Typ „${type}“${isBig ? ", big-endian," : ""} werden nicht gelesen, nur Gleitkommazahlen, ganze Zahlen und Wahrheitswerte`,
     ],
     [/^(.+\)) is (\d+) bytes, and (\d+) are there$/, "$1 sind $2 Bytes, und $3 sind da"],
-    [/^(\d+) elements are said, (\d+) are there$/, "$1 Elemente sind angesagt, $2 sind da"],
     [/^a mask is of booleans, not (.+)$/, "eine Maske ist aus Wahrheitswerten, nicht aus $1"],
     ...ofArchives,
     [
