@@ -112,8 +112,8 @@ export function readList(list, what, check) {
 
 /** An integer that a double holds exactly; whether it is a legal size is the C side's to say. */
 export function checkInteger(value, what) {
-    if (!Number.isSafeInteger(value)) throw wrong(what, "an integer", value);
-    return value;
+    if (Number.isSafeInteger(value)) return value;
+    throw wrong(what, Number.isInteger(value) ? "an integer below 2^53" : "an integer", value);
 }
 
 /** An integer from `least` to `most`. */

@@ -49,6 +49,12 @@ inEach(
                 /past must be an integer/,
             ],
             [
+                "a past that no double has exactly",
+                make({ past: -(2 ** 53) }),
+                TypeError,
+                /past must be an integer below 2\^53, not -9007199254740992$/,
+            ],
+            [
                 "a past that contradicts the corner",
                 make({ past: 2, causal: "bottom-right" }),
                 "ARGUMENT",
