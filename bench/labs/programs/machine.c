@@ -63,19 +63,24 @@ void machine_param(machine_layer_t *head, const char *name, int64_t value) {
     head->params[i] = (attn_param_t){name, head->values[i]};
 }
 
+/* Twice the room. (The modules of WebAssembly have no realloc().) */
+static int grow(machine_map_t *map) {
+    const int32_t room = map->room ? 2 * map->room : 64;
+    machine_term_t *terms = malloc((size_t)room * sizeof *terms);
+    if (!terms) return 0;
+    if (map->count) memcpy(terms, map->terms, (size_t)map->count * sizeof *terms);
+    free(map->terms);
+    map->terms = terms;
+    map->room = room;
+    return 1;
+}
+
 void machine_weight(machine_t *machine, machine_map_t *map, int32_t row, int32_t column,
                     double weight) {
-    if (map->count == map->room) {
-        const int32_t room = map->room ? 2 * map->room : 64;
-        machine_term_t *terms = realloc(map->terms, (size_t)room * sizeof *terms);
-        if (!terms) {
-            machine->failed = 1;
-            return;
-        }
-        map->terms = terms;
-        map->room = room;
-    }
-    map->terms[map->count++] = (machine_term_t){row, column, weight};
+    if (map->count == map->room && !grow(map))
+        machine->failed = 1;
+    else
+        map->terms[map->count++] = (machine_term_t){row, column, weight};
 }
 
 static machine_layer_t *last(machine_t *machine) { return &machine->layers[machine->count - 1]; }
