@@ -202,3 +202,21 @@ test("libattn/worker: the numbers, progress and an abort", async () => {
     });
     assert.deepEqual(result, { out: 2, again: 2, seen: [0.25, 0.5, 0.75, 1], name: "AbortError" });
 });
+
+/* Greedy words of the small language models: what `attn lab write` writes, and loadWriter() in Node. */
+test("models of text write greedily what the command line writes", async () => {
+    const file = new URL("../../../tests/cli/lab_written.test.mjs", import.meta.url);
+    const written = [
+        ...readFileSync(file, "utf8").matchAll(/^ {8}(linear|softmax|sparse):\s+"(.*)",$/gm),
+    ].map(([, attention, text]) => [attention, text]);
+    assert.equal(written.length, 3);
+    for (const [attention, text] of written) assert.equal(await inPage("", write, attention), text);
+});
+
+async function write(attention) {
+    const { loadWriter } = await import("/labs/dist/models.js");
+    const writer = await loadWriter(attention);
+    const words = [...writer.write("And the LORD said", { temperature: 0, tokens: 30 })];
+    writer.dispose();
+    return words.join("");
+}
