@@ -33,8 +33,15 @@ export function isSafetensors(bytes: Uint8Array): boolean {
 
 export function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const length = bytes.length < 8 ? Infinity : Number(view.getBigUint64(0, true));
-    if (length > bytes.length - 8) throw new Error(`the header of ${file} is cut off`);
+    if (bytes.length < 8)
+        throw new Error(
+            `${file} is cut off: it has ${bytes.length} bytes, and the length of its header takes 8`,
+        );
+    const length = Number(view.getBigUint64(0, true));
+    if (length > bytes.length - 8)
+        throw new Error(
+            `${file} is cut off, or no safetensors file: its header has ${length} bytes, and ${bytes.length - 8} are there`,
+        );
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(
         bytes.subarray(8, 8 + length),
     );
@@ -59,8 +66,9 @@ function entriesOf(file: string, text: string): [string, Entry][] {
     return entries
         .filter(([name]) => name !== "__metadata__")
         .map(([name, entry]) => {
-            if (isEntry(entry)) return [name, entry];
-            throw new Error(`the header of ${file} does not say where ${name} is`);
+            const missing = missingIn((entry ?? {}) as Partial<Entry>);
+            if (missing === null) return [name, entry as Entry];
+            throw new Error(`${file} is damaged: its header has no valid ${missing} for ${name}`);
         });
 }
 
@@ -91,14 +99,17 @@ function repeated(json: string): { name: string; depth: number } | undefined {
     return undefined;
 }
 
-function isEntry(value: unknown): value is Entry {
-    const { dtype, shape, data_offsets: offsets } = (value ?? {}) as Partial<Entry>;
-    if (typeof dtype !== "string" || !Array.isArray(shape) || !Array.isArray(offsets)) return false;
-    return (
-        [...shape, ...offsets].every((size) => Number.isSafeInteger(size) && size >= 0) &&
-        offsets.length === 2 &&
-        offsets[0] <= offsets[1]
-    );
+/** What an entry ought to have, by the format's name; null: it has all. */
+function missingIn({ dtype, shape, data_offsets: offsets }: Partial<Entry>): keyof Entry | null {
+    if (typeof dtype !== "string") return "dtype";
+    if (!areSizes(shape)) return "shape";
+    const [from = 0, to = 0] = offsets ?? [];
+    const isPlace = areSizes(offsets) && offsets?.length === 2 && from <= to;
+    return isPlace ? null : "data_offsets";
+}
+
+function areSizes(value: unknown): boolean {
+    return Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0);
 }
 
 /** The elements are those of one tensor after the other, and nothing else. */

@@ -424,14 +424,14 @@ else: raise AssertionError("nothing was raised")
         "rows that differ": { "q.npy": q, "k.npy": q, "v.npy": randomNpy([9, 4], 1) },
     };
     const nameless = { "1.npy": q, "2.npy": q, "3.npy": q };
-    const nowhere = /^the header of x.safetensors does not say where x is/;
+    const nowhere = /^the header of x.safetensors has sizes that are no whole numbers/;
     const damaged = {
         "a tensor before the file": [{ "x.safetensors": tensorAt([-96, 32]) }, nowhere],
         "a tensor behind the file": [
             { "x.safetensors": tensorAt([64, 192]) },
             /^x.safetensors is cut off: x ends at byte 192/,
         ],
-        "a tensor that is none": [{ "x.safetensors": tensorAt(null) }, nowhere],
+        "a tensor that is none": [{ "x.safetensors": tensorAt(null) }, /no valid dtype for x/],
         "a header without an end": [{ "x.npy": longHeader() }, /^(?!.*stack)/],
         "an element type by a word of JavaScript's": [
             { "x.npy": npyOf("toString", [18, 1], Buffer.alloc(72)) },

@@ -356,7 +356,34 @@ describe("safetensors", () => {
         ],
         "a header cut off": [
             file({ a: entry(0, 16) }, data).subarray(0, 20),
-            /header of x\.safetensors is cut off/,
+            /^x\.safetensors is cut off, or no safetensors file: its header has \d+ bytes, and 12 are there$/,
+        ],
+        "8 bytes cut off": [
+            Buffer.from("01234"),
+            /^x\.safetensors is cut off: it has 5 bytes, and the length of its header takes 8$/,
+        ],
+        ...Object.fromEntries(
+            [
+                ["dtype", undefined],
+                ["dtype", 7],
+                ["shape", "4"],
+                ["data_offsets", undefined],
+                ["data_offsets", [16, 0]],
+                ["data_offsets", [0]],
+                ["data_offsets", ["0", "16"]],
+            ].map(([field, value]) => [
+                `${field} of ${JSON.stringify(value)}`,
+                [
+                    file({ a: entry(0, 16, { [field]: value }) }, data),
+                    new RegExp(
+                        `^x\\.safetensors is damaged: its header has no valid ${field} for a$`,
+                    ),
+                ],
+            ]),
+        ),
+        "an entry that is no object": [
+            file({ a: null }, data),
+            /^x\.safetensors is damaged: its header has no valid dtype for a$/,
         ],
         overlap: [file({ a: entry(0, 12), b: entry(8, 16) }, data), /is damaged: a and b overlap/],
         "no tensors": [file("{}", Buffer.alloc(0)), /has no tensors in it$/],

@@ -134,7 +134,6 @@ const ofArchives: Pattern[] = [
 
 /** Of a .safetensors. */
 const ofSafetensors: Pattern[] = [
-    [/^the header of (.+) is cut off$/, "der Kopf von $1 ist abgeschnitten"],
     [
         /^the header of (.+) has '(.+)' of a tensor twice$/,
         "der Kopf von $1 nennt „$2“ eines Tensors zweimal",
@@ -143,8 +142,19 @@ const ofSafetensors: Pattern[] = [
         /^the header of (.+) has sizes that are no whole numbers$/,
         "der Kopf von $1 nennt Größen, die keine ganzen Zahlen sind",
     ],
+    [
+        /^(.+) is cut off: it has (\d+) bytes, and the length of its header takes 8$/,
+        "$1 ist abgeschnitten: Die Datei hat $2 Bytes, und die Länge ihres Kopfes braucht 8",
+    ],
+    [
+        /^(.+) is cut off, or no safetensors file: its header has (.+) bytes, and (\d+) are there$/,
+        "$1 ist abgeschnitten oder keine safetensors-Datei: Ihr Kopf hat $2 Bytes, und $3 sind da",
+    ],
     [/^the header of (.+) is no object of JSON$/, "der Kopf von $1 ist kein JSON-Objekt"],
-    [/^the header of (.+) does not say where (.+) is$/, "der Kopf von $1 sagt nicht, wo $2 liegt"],
+    [
+        /^(.+) is damaged: its header has no valid (dtype|shape|data_offsets) for (.+)$/,
+        "$1 ist beschädigt: Im Kopf fehlt für $3 ein gültiges $2",
+    ],
     [/^(.+) has no tensors in it$/, "in $1 sind keine Tensoren"],
     [/^(.+) has two tensors named (.+)$/, "zwei Tensoren in $1 heißen $2"],
     [
