@@ -22,13 +22,14 @@ import { Heads } from "./heads";
 import { Kept } from "./kept";
 import { models, type Model } from "./models";
 import { Player } from "./player";
-import { readChoice, writeChoice } from "./state";
+import { readChoice, writeChoice, type Choice } from "./state";
 import { View } from "./view";
 import { said } from "./words";
 
 class Page {
     #engine = new Engine();
     #backends: Backend[] = [];
+    /** Of what is shown. */
     #choice = readChoice(location.hash);
     #thought: Thought | null = null;
     #outcomes: Outcome[] = [];
@@ -37,7 +38,12 @@ class Page {
     #hash = new Hash();
     #command = new Command(find(document, ".command", HTMLDetailsElement));
     #asked = 0;
-    #chain = new Chain((token) => this.#player.go(token));
+    #isLoading = false;
+    #isComputing = false;
+    #chain = new Chain((token) => {
+        this.#player.go(token);
+        this.#remember(true);
+    });
     #heads = new Heads(
         (layer, head) => this.#choose(layer, head),
         () => this.#about(),
@@ -59,7 +65,7 @@ class Page {
             build,
             tier,
         );
-        await this.#think();
+        await this.#think(this.#choice);
     }
 
     #fill(): void {
@@ -94,53 +100,81 @@ class Page {
     }
 
     #ask(model: Model, question: string): void {
-        this.#choice = { ...this.#choice, model, question, token: null };
         this.#question.value = question;
         this.#showModel(model);
-        this.#remember();
-        void this.#think();
+        void this.#think({ ...this.#choice, model, question, token: null });
     }
 
-    #remember(): void {
+    /** `isStep`: Back leads to what is shown now. */
+    #remember(isStep = false): void {
         const choice = this.#choice;
-        this.#hash.write(() => writeChoice(choice));
+        this.#hash.write(() => writeChoice(choice), isStep);
     }
 
-    async #think(): Promise<void> {
+    /** Where that is no question, what is shown stays. */
+    async #think(choice: Choice): Promise<void> {
         const asked = ++this.#asked;
-        const isLatest = () => asked === this.#asked;
-        const { model, question } = this.#choice;
-        this.#hold();
-        this.#busy(true);
+        this.#hold(true);
+        this.#isLoading = true;
+        this.#showBusy();
         this.#fail(null);
         try {
-            const thought = await this.#engine.useThought(model.id, question);
-            if (!thought || !isLatest()) return;
-            this.#begin(thought);
+            const thought = await this.#engine.useThought(choice.model.id, choice.question);
+            if (!thought || asked !== this.#asked) return;
+            const isStep = this.#thought !== null;
+            this.#begin(thought, choice);
+            if (isStep) this.#remember(true);
+            void this.#compute(thought);
+        } catch (error) {
+            if (asked !== this.#asked || isAbort(error)) return;
+            this.#fail(message(error));
+            if (this.#thought) this.#hold(false);
+            else this.#clear();
+        }
+        this.#isLoading = false;
+        this.#showBusy();
+    }
+
+    async #compute(thought: Thought): Promise<void> {
+        const isShown = () => thought === this.#thought;
+        this.#isComputing = true;
+        try {
             for await (const outcome of outcomes(this.#engine, this.#backends, thought)) {
-                if (!isLatest()) return;
+                if (!isShown()) return;
                 this.#add(outcome);
             }
         } catch (error) {
-            if (!isLatest() || isAbort(error)) return;
-            this.#clear();
-            this.#fail(message(error));
+            if (isShown() && !isAbort(error)) this.#fail(message(error));
         }
-        if (isLatest()) this.#busy(false);
+        if (!isShown()) return;
+        this.#isComputing = false;
+        this.#showBusy();
     }
 
     /** What is shown stays until there is another thought, and chooses nothing for that. */
-    #hold(): void {
-        this.#player.clear();
+    #hold(isHeld: boolean): void {
+        if (isHeld) this.#player.clear();
+        else if (this.#thought) this.#play(this.#thought, this.#choice.token ?? Infinity);
         const buttons = document.querySelectorAll<HTMLButtonElement>(
             "#chain button, #heads button",
         );
-        for (const button of buttons) button.disabled = true;
+        for (const button of buttons) button.disabled = isHeld;
     }
 
-    #begin(thought: Thought): void {
+    /** null: it plays from the question's end on, where nothing moves by itself from its end. */
+    #play(thought: Thought, token: number | null): void {
+        const { question } = thought;
+        const last = lastOf(thought);
+        const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+        const from = token ?? (isStill ? last : question);
+        this.#player.set(Math.min(from, last), question, last);
+        if (token === null && !isStill) this.#player.play();
+    }
+
+    #begin(thought: Thought, choice: Choice): void {
         this.#clear();
         this.#thought = thought;
+        this.#choice = choice;
         this.#showCommand();
         const { layers, heads, tests, answers, width, attention } = thought.about;
         const { layer, head, token } = this.#choice;
@@ -154,8 +188,7 @@ class Page {
                 width,
                 attention,
             ) + said.scored(percent(answers / tests), count(tests, said.tests));
-        const last = lastOf(thought);
-        this.#player.set(Math.min(token ?? last, last), thought.question, last);
+        this.#play(thought, token);
     }
 
     #clear(): void {
@@ -198,7 +231,7 @@ class Page {
 
     #choose(layer: number, head: number): void {
         this.#choice = { ...this.#choice, layer, head };
-        this.#remember();
+        this.#remember(true);
         this.#paint();
     }
 
@@ -249,7 +282,8 @@ class Page {
         this.#command.show(lines.join("\n"));
     }
 
-    #busy(isBusy: boolean): void {
+    #showBusy(): void {
+        const isBusy = this.#isLoading || this.#isComputing;
         find(document, "main", HTMLElement).ariaBusy = String(isBusy);
     }
 

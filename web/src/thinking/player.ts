@@ -22,7 +22,7 @@ export class Player {
         this.#onToken = onToken;
         this.#back.onclick = () => this.go(this.#token - 1);
         this.#next.onclick = () => this.go(this.#token + 1);
-        this.#play.onclick = () => (this.#timer ? this.stop() : this.#start());
+        this.#play.onclick = () => (this.#timer ? this.stop() : this.play());
         this.#slider.oninput = () => this.go(Number(this.#slider.value));
     }
 
@@ -57,7 +57,7 @@ export class Player {
         this.#play.textContent = play;
     }
 
-    #start(): void {
+    play(): void {
         if (this.#token >= this.#last) this.#move(this.#first);
         this.#play.textContent = hold;
         this.#timer = setInterval(() => {

@@ -28,10 +28,11 @@ afterEach(async () => {
     assert.deepEqual(complaints, []);
 });
 
-async function open(choice = {}) {
+/** `options`: of its context; where nothing may move by itself, a thought is shown as a whole. */
+async function open(choice = {}, options = { reducedMotion: "reduce" }) {
     complaints = [];
     asked = [];
-    page = await site.newPage({ viewport: { width: 1400, height: 900 } });
+    page = await site.newPage({ viewport: { width: 1400, height: 900 }, ...options });
     page.on("request", (request) => {
         if (request.url().endsWith(".model")) asked.push(request.url());
         if (!request.url().replace("blob:", "").startsWith(site.url))
@@ -284,9 +285,50 @@ test("while another thought loads, what is shown chooses nothing for it", async 
     assert.equal(await page.locator("#chain button:disabled").count(), 0);
 });
 
-test("what is no question is refused in clear words, and leaves nothing of the last", async () => {
-    await open();
-    for (const [question, words] of [
+test("the page opens playing: from the question's end to the answer, and then it rests", async () => {
+    await open({}, {});
+    await page.locator("#words", { hasText: "The answer is 1: right." }).waitFor();
+    assert.equal(await page.textContent("#play"), "Play");
+    assert.equal(await isPlaying(page), false);
+    assert.equal(await rowsSeen(), 11);
+    const said = await page.evaluate(() => {
+        const [form, play, token] = ["#ask", "#play", "#token"].map((each) =>
+            document.querySelector(each),
+        );
+        form.requestSubmit();
+        return new Promise((resolve) => {
+            const look = () =>
+                play.textContent === "Pause"
+                    ? resolve(Number(token.value))
+                    : globalThis.unrest.requestAnimationFrame(look);
+            look();
+        });
+    });
+    assert.ok(said >= 6 && said < 11, `it plays from token 6 on, and is at ${said}`);
+    await page.click("#back");
+    assert.equal(await isPlaying(page), false, "who steps by hand is left in peace");
+});
+
+test("a token that is chosen is a step: Back leads to the one before it", async () => {
+    await open({ token: "11" });
+    await page.click("#chain li:nth-child(8) button");
+    await link(/token=8/);
+    await page.click("#chain li:nth-child(3) button");
+    await link(/token=3/);
+    const says = (start) => page.locator("#words", { hasText: start }).waitFor();
+    await page.goBack();
+    await says("Token 8 of 11");
+    await page.goForward();
+    await says("Token 3 of 11");
+    await thought();
+    await page.click("#back");
+    assert.match(await words(), /^Token 2 of 11/);
+});
+
+test("what is no question is refused in clear words, and the last picture stays", async () => {
+    await open({ token: "9" });
+    const last = [await shown(), await words(), await rowsSeen(), await errors("own")];
+    for (const [question, reason] of [
         ["3 + 7", /7 is outside of the task's 0 to 4/],
         ["3 +", /a number is missing/],
         ["1 + 1 + 1 + 1", /operators/],
@@ -294,11 +336,17 @@ test("what is no question is refused in clear words, and leaves nothing of the l
         ["(1 + 1", /\)|bracket/],
     ]) {
         await ask(question);
-        assert.match(await page.textContent("#problem"), words, question);
+        assert.match(await page.textContent("#problem"), reason, question);
         assert.equal(await page.getAttribute("#question", "aria-invalid"), "true");
-        assert.deepEqual([await shown(), await page.locator(".view").count()], [[], 0]);
-        assert.equal(await page.isDisabled("#play"), true);
+        assert.deepEqual(
+            [await shown(), await words(), await rowsSeen(), await errors("own")],
+            last,
+        );
+        assert.equal(await page.isDisabled("#play"), false);
+        assert.equal(await page.locator("#chain button:disabled").count(), 0);
     }
+    await page.click("#next");
+    assert.match(await words(), /^Token 10 of 11/);
     await ask("(3 + 4) * 2");
     assert.equal((await shown()).join(" "), "( 3 + 4 ) * 2 = 2 * 2 = 4 <eos>");
     assert.equal(await page.isVisible("#problem"), false);
@@ -368,4 +416,13 @@ test("cells are read by the keyboard, in all views at once", async () => {
     assert.ok(readings.every((text) => text.startsWith("“+” → “3”")));
     await page.keyboard.press("Escape");
     assert.match(await page.locator(".view .readout").first().textContent(), /^most: “1” →/);
+});
+
+test("a link to what is no question says so, and shows nothing", async () => {
+    await open({ question: "3 + 7" });
+    assert.match(await page.textContent("#problem"), /7 is outside/);
+    assert.deepEqual([await shown(), await page.locator(".view").count()], [[], 0]);
+    assert.equal(await page.isDisabled("#play"), true);
+    await ask("3 + 4 * 2");
+    assert.match(await words(), /The answer is 1: right/);
 });
