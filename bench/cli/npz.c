@@ -19,9 +19,10 @@ enum {
     ZIP64 = 1, /* the extra field's number */
 };
 
-/* Where the central directory is, and where places are counted from: other bytes may stand before an archive. */
+/* Where the central directory begins and ends, and where places are counted from: other bytes may stand before an
+ * archive. */
 typedef struct directory {
-    uint64_t at, count, base;
+    uint64_t at, end, count, base;
 } directory_t;
 
 /* What it says of one file. Its sizes hold where the local header leaves them to a data descriptor, too. */
@@ -93,6 +94,7 @@ static const char *place(const npz_t *npz, const unsigned char *end, uint64_t si
     if (size > behind || directory->at > behind - size) return damaged;
     directory->base = behind - size - directory->at;
     directory->at += directory->base;
+    directory->end = behind;
     return NULL;
 }
 
@@ -155,15 +157,13 @@ static int read_entry(entry_t *entry, const unsigned char *at) {
     return read_extra(entry, at + ENTRY_SIZE + number(at + 28, 2), number(at + 30, 2));
 }
 
-/* The entry at `*at`, and *at that of the next one; its name has *length bytes. NULL where it is not whole. */
-static const unsigned char *next_entry(const npz_t *npz, uint64_t *at, size_t *length) {
-    const unsigned char *found = record(npz, *at, "PK\1\2", ENTRY_SIZE);
+/* The next entry, behind which the directory then begins; its name has *length bytes. NULL where it is not whole. */
+static const unsigned char *next_entry(const npz_t *npz, directory_t *directory, size_t *length) {
+    const unsigned char *found = record(npz, directory->at, "PK\1\2", ENTRY_SIZE);
     if (!found) return NULL;
     *length = number(found + 28, 2);
-    const size_t behind = *length + number(found + 30, 2) + number(found + 32, 2);
-    if (npz->size - *at - ENTRY_SIZE < behind) return NULL;
-    *at += ENTRY_SIZE + behind;
-    return found;
+    directory->at += ENTRY_SIZE + *length + number(found + 30, 2) + number(found + 32, 2);
+    return directory->at <= directory->end ? found : NULL;
 }
 
 static int is_named(const unsigned char *entry, size_t length, const char *name) {
@@ -174,11 +174,10 @@ static int find_entry(const npz_t *npz, const char *name, entry_t *entry) {
     directory_t directory = {.at = 0};
     const int status = find_directory(npz, &directory);
     if (status) return status;
-    uint64_t at = directory.at;
     int times = 0;
     for (uint64_t left = directory.count; left > 0; left--) {
         size_t length;
-        const unsigned char *found = next_entry(npz, &at, &length);
+        const unsigned char *found = next_entry(npz, &directory, &length);
         if (!found) return damaged_directory(npz);
         if (!is_named(found, length, name)) continue;
         if (!read_entry(entry, found) || entry->at > npz->size) return damaged_directory(npz);
@@ -268,10 +267,9 @@ int npz_names(const npz_t *npz, char *names, size_t room, int *count) {
     *count = 0;
     const int status = find_directory(npz, &directory);
     if (status) return status;
-    uint64_t at = directory.at;
     for (uint64_t left = directory.count; left > 0; left--) {
         size_t length;
-        const unsigned char *found = next_entry(npz, &at, &length);
+        const unsigned char *found = next_entry(npz, &directory, &length);
         if (!found) return damaged_directory(npz);
         const char *name = (const char *)found + ENTRY_SIZE;
         if (length > 4 && memcmp(name + length - 4, ".npy", 4) == 0) {
@@ -285,10 +283,9 @@ int npz_names(const npz_t *npz, char *names, size_t room, int *count) {
 int npz_has(const npz_t *npz, const char *name) {
     directory_t directory = {.at = 0};
     if (locate(npz, &directory)) return 0;
-    uint64_t at = directory.at;
     size_t length;
     for (uint64_t left = directory.count; left > 0; left--) {
-        const unsigned char *found = next_entry(npz, &at, &length);
+        const unsigned char *found = next_entry(npz, &directory, &length);
         if (!found) return 0;
         if (is_named(found, length, name)) return 1;
     }

@@ -64,10 +64,13 @@ describe("an archive", () => {
         });
 
     const one = zip({ "a.npy": npy([2, 4], random(8, 1)) });
+    const spilt = Buffer.from(one);
+    spilt.writeUInt16LE(9, spilt.lastIndexOf("PK\x01\x02") + 32); // of a comment
     for (const [what, bytes, says] of [
         ["of nothing", zip({}), /x\.npz: has no arrays in it \(files that end in \.npy\)\n/],
         ["without arrays", zip({ "a.txt": Buffer.from("a") }), /x\.npz: has no arrays in it/],
         ["cut off", one.subarray(0, -1), /x\.npz: is cut off/],
+        ["whose directory is too short", spilt, /x\.npz: is damaged: its directory is not whole/],
         ["in pieces", one.subarray(9), /is not where the archive's directory has it|not whole/],
         ["of another kind", Buffer.from("#!".repeat(99)), /x\.npz: is no \.npz file/],
         ["of no bytes", Buffer.alloc(0), /x\.npz is empty/],

@@ -7,21 +7,28 @@ export interface NpyHeader {
     shape: number[];
 }
 
-const entry =
-    /\s*(?:(["'])descr\1\s*:\s*(["'])(?<descr>[^"'\\]*)\2|(["'])fortran_order\4\s*:\s*(?<order>True|False)|(["'])shape\6\s*:\s*\((?<shape>\s*(?:\d+L?\s*(?:,\s*\d+L?\s*)*,?\s*)?)\))\s*(?<end>,\s*\}|,|\})/y;
+const blank = "[ \\t\\r\\n]*"; // and no other space
+const quoted = (name: string) => `(?:'${name}'|"${name}")~:~`;
+const values = [
+    `${quoted("descr")}(?:'(?<descr>[^']*)'|"(?<descrToo>[^"]*)")`,
+    `${quoted("fortran_order")}(?<order>True|False)`,
+    `${quoted("shape")}\\((?<shape>(?:~\\d+L?~(?:,~\\d+L?~)*,?)?)~\\)`,
+];
+const source = `~(?:${values.join("|")})~(?<end>,~\\}|,|\\})`.replaceAll("~", blank);
 
 /** What it says; null where it is none: libattn/data, which reads floats, then says what is wrong. */
 export function parseHeader(text: string): NpyHeader | null {
     const found = new Map<string, string>();
-    const reader = new RegExp(entry);
-    reader.lastIndex = /^\s*\{/.exec(text)?.[0].length ?? text.length;
+    const reader = new RegExp(source, "y");
+    reader.lastIndex = /^[ \t\r\n]*\{/.exec(text)?.[0].length ?? text.length;
     for (let groups = reader.exec(text)?.groups; groups; groups = reader.exec(text)?.groups) {
-        const [name = "", value = ""] =
-            Object.entries(groups).find(([key, own]) => key !== "end" && own !== undefined) ?? [];
+        const [key = "", value = ""] =
+            Object.entries(groups).find(([each, own]) => each !== "end" && own !== undefined) ?? [];
+        const name = key.replace("Too", "");
         if (found.has(name)) return null;
         found.set(name, value);
         if (groups.end?.endsWith("}"))
-            return /\S/.test(text.slice(reader.lastIndex)) ? null : headerOf(found);
+            return /[^ \t\r\n]/.test(text.slice(reader.lastIndex)) ? null : headerOf(found);
     }
     return null;
 }

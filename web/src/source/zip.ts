@@ -57,11 +57,12 @@ class Zip {
         let at = this.#before + place;
         const last = at + size;
         for (let i = 0; i < count; i++) {
-            if (at + 46 > last || this.#u32(at) !== inDirectory)
-                throw new Error(`its directory has ${i} of the ${count} files that it should have`);
             const [name, extra, comment] = [28, 30, 32].map((offset) => this.#u16(at + offset));
+            const next = at + 46 + (name ?? 0) + (extra ?? 0) + (comment ?? 0);
+            if (next > last || this.#u32(at) !== inDirectory)
+                throw new Error(`its directory has ${i} of the ${count} files that it should have`);
             entries.push(this.#entry(at, name ?? 0, extra ?? 0));
-            at += 46 + (name ?? 0) + (extra ?? 0) + (comment ?? 0);
+            at = next;
         }
         return entries;
     }
@@ -156,7 +157,8 @@ class Zip {
     #long(first: number, length: number): number[] {
         for (let at = first; at + 4 <= first + length; at += 4 + this.#u16(at + 2)) {
             if (this.#u16(at) !== 1) continue;
-            const count = Math.floor(Math.min(this.#u16(at + 2), first + length - at - 4) / 8);
+            const size = this.#u16(at + 2);
+            const count = at + 4 + size > first + length ? 0 : Math.floor(size / 8);
             return Array.from({ length: count }, (_, i) => this.#u64(at + 4 + 8 * i));
         }
         return [];

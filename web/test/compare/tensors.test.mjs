@@ -201,7 +201,13 @@ describe("zip archives", () => {
     damaged[damaged.indexOf("NUMPY") + 120] ^= 1;
     const huge = Buffer.from(whole);
     huge.writeUInt32LE(2 ** 27, huge.indexOf("PK\x01\x02") + 24);
+    const spilt = Buffer.from(zip(FILES));
+    spilt.writeUInt16LE(9, spilt.lastIndexOf("PK\x01\x02") + 32); // of a comment
     const wrong = {
+        "an entry that is longer than its directory": [
+            spilt,
+            /its directory has 2 of the 3 files that it should have/,
+        ],
         "cut off at its end": [whole.subarray(0, -30), /x\.npz: it is cut off: the end/],
         "no archive": [Buffer.from("no archive"), /x\.npz: it is no zip archive/],
         "a flipped bit": [damaged, /x\.npz: it is damaged: q\.npy is not what its checksum/],
@@ -295,6 +301,7 @@ describe("element types", () => {
         `{${entries.replace("2, 3", "2 3")}}`,
         `{${entries.replace("'fortran_order': False, ", "")}}`,
         `${entries}}`,
+        `{${entries}}\f`,
         `{${entries}`,
     ])
         test(`refused, as of floats: ${text}`, async () => {
