@@ -1,13 +1,16 @@
 import { NEW, checkJob } from "../problem/arrays.js";
 import { readCall } from "./call.js";
 import { checkBytes, checkInteger } from "../problem/check.js";
-import { READ, namesOf } from "../problem/declared.js";
+import { OVER_KEYS, READ, namesOf } from "../problem/declared.js";
 import { Held } from "./held.js";
 import { lendJob, shapesOf } from "./job.js";
 import { places, product, quotient } from "../problem/shape.js";
 
 /* What comes with tokens, and not with queries. */
 const isAppended = ({ axes }) => axes.includes("keys") && !axes.includes("queries");
+
+/* What no query of a stream has. */
+const NEVER = [...OVER_KEYS, "scores"];
 
 /** What a backend keeps of tokens that arrive. Made by Attn.stream() and fork(). */
 export class Stream {
@@ -30,7 +33,7 @@ export class Stream {
     }
 
     query(...args) {
-        const isAsked = (array) => !isAppended(array) && array.name !== "scores";
+        const isAsked = (array) => !isAppended(array) && !NEVER.includes(array.name);
         const { called, results } = this.#call(args, "query", "measure", isAsked);
         return { out: null, lse: null, degenerateRows: called, ...results };
     }

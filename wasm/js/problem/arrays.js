@@ -77,7 +77,7 @@ function checkPlaced(arrays, place) {
  * What a call is to do with the arrays of these places (shape.js), checked: { given, outputs }, by name what
  * checkPlaced() says, and of outputs the `type` of a new one.
  */
-export function checkJob({ dtypes, inputs }, arrays, places) {
+export function checkJob({ dtypes, inputs, sizes }, arrays, places) {
     const given = { __proto__: null };
     const outputs = { __proto__: null };
     for (const place of Object.values(places)) {
@@ -94,7 +94,8 @@ export function checkJob({ dtypes, inputs }, arrays, places) {
         } else if (presence !== "named" || isNamed) {
             given[name] = checkPlaced(arrays, place); // of scales for no i8 C says what is wrong
         } else {
-            const message = `${name} is given, but not among the plan's inputs`;
+            const owner = "maxKeys" in sizes ? "stream" : "plan";
+            const message = `${name} is given, but not among the ${owner}'s inputs`;
             throw new AttnError("ATTN_ERROR_ARGUMENT", message);
         }
     }

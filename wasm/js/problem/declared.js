@@ -47,6 +47,9 @@ export const READ = PLACED.filter((name, number) => ARRAYS[number].role === "inp
 /** What a problem may name as its inputs. */
 export const inputsOf = (arrays) => having("named", arrays);
 
+/** Those of the library's that streams do not take: they are over keys, which grow, or count them. */
+export const OVER_KEYS = ["bias", "mask", "kvLengths"];
+
 /** The bits of a problem's inputs, in two numbers: the library's, and the backend's own. */
 export function bitsOf(arrays, inputs) {
     const sum = (bits, [name, bit]) => bits + (inputs.includes(name) ? 2 ** bit : 0);

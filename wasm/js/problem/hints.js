@@ -1,5 +1,5 @@
 /* What an option that a call does not have may have been meant to be, or which call has it. */
-import { ARRAYS, inputsOf, namesOf } from "./declared.js";
+import { ARRAYS, OVER_KEYS, inputsOf, namesOf } from "./declared.js";
 
 /* What others call our options, in small letters without underscores. */
 const ALIASES = {
@@ -49,6 +49,8 @@ function homeOf(name, call) {
     if (["threads", "build", "source"].includes(name)) return `${name} is an option of init(); `;
     if (call === "attention" && (isArray || name === "scoresMode"))
         return `attention({ query, key, value, ${name} }), with all in one object, takes ${name}; `;
+    if (["stream", ...STREAMS].includes(call) && OVER_KEYS.includes(name))
+        return `streams take no ${name}; `;
     if (["plan", "stream"].includes(call) && inputsOf(ARRAYS).includes(name))
         return `say inputs: ["${name}"], and pass ${name} to ${call === "plan" ? "run()" : "query()"}; `;
     if (call === "plan" && (isArray || ["layout", "strides", "signal"].includes(name)))

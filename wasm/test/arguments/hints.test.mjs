@@ -49,6 +49,24 @@ describe("an unknown option", () => {
         "of stream()": [() => stream.append({ key, value, causal: true }), /option of stream\(\)/],
         "of append()": [() => stream.query({ query, key }), /key is an option of append\(\)/],
         "that a query always has": [() => stream.query(query, { lse: true }), /returns lse/],
+        ...Object.fromEntries(
+            ["bias", "mask", "kvLengths"].flatMap((name) => [
+                [
+                    `${name}, of a stream`,
+                    [
+                        () => attn.stream({ dim: 8, maxKeys: 9, [name]: true }),
+                        new RegExp(`\\(streams take no ${name}; there are `),
+                    ],
+                ],
+                [
+                    `${name}, of a stream's query`,
+                    [
+                        () => stream.query({ query, [name]: value }),
+                        new RegExp(`\\(streams take no ${name}; there are query, out, sinks, slo`),
+                    ],
+                ],
+            ]),
+        ),
         "that a stream counts": [
             () => attn.stream({ dim: 8, maxKeys: 9, past: 1 }),
             /maxKeys at most/,

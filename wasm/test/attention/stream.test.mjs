@@ -289,6 +289,9 @@ for (const [build, attn] of libraries) {
             const stream = append(attn.stream({ ...SIZES, maxKeys: 9 }), 0, 5);
             const [key, value] = [keysOf(5, 7), valuesOf(5, 7)];
             assert.throws(() => stream.append(key), isRefused("ARGUMENT"));
+            assert.throws(() => stream.query(queriesOf(4, 5), { sinks: new Float32Array(9) }), {
+                message: "sinks is given, but not among the stream's inputs",
+            });
             assert.throws(() => stream.append(key.subarray(1), value), isRefused("SHAPE"));
             assert.throws(() => stream.append(key, value.subarray(1)), isRefused("SHAPE"));
             assert.throws(() => stream.append(key.subarray(key.length), value), isRefused("SHAPE"));
