@@ -15,6 +15,10 @@
  * and sketch. Partial results are f32, with lse in f64. Linear attention sends states, in f32:
  * causal in a chain, head by head, by every rule; else their sum.
  *
+ * Each block of keys gives a row's lse in f32. Where all that a row sees has a large bias, as -1e9,
+ * this rounding (2^-24 |lse|) is larger than what tells blocks apart: their shares of the row, and
+ * its gradients, are then wrong. Hide keys by a mask, or by a bias of -inf.
+ *
  * The same bits come out of every run with as many ranks, the same tier and the same arrays. With
  * another number of ranks sums are in another order.
  *
