@@ -89,19 +89,22 @@ static const attn_param_info_t params[PARAMS] = {
 
 /* ---- panels ---------------------------------------------------------------------------------------- */
 
-static const lab_column_t columns[REASONING_COLUMNS] = {
-    [REASONING_X] = {"x", "cell", LAB_HIDDEN, 0},
-    [REASONING_TASK] = {"task", "task", LAB_HIDDEN, 0},
-    [REASONING_SIZE] = {"n", "problem size n", LAB_HIDDEN, 0},
-    [REASONING_ATTENTION] = {"attention", "attention", LAB_HIDDEN, 0},
-    [REASONING_WIDTH] = {"d", "width D", LAB_HIDDEN, 0},
-    [REASONING_SEED] = {"seed", "seed", LAB_HIDDEN, 0},
-    [REASONING_RIGHT] = {"right", "answers right, decoded greedily", LAB_LINE, 0},
-    [REASONING_LOW] = {"low", "", LAB_LOW, 0},
-    [REASONING_HIGH] = {"high", "", LAB_HIGH, 0},
-    [REASONING_WHOLE] = {"whole", "every token right under teacher forcing", LAB_HIDDEN, 0},
-    [REASONING_SAMPLES] = {"samples", "samples it was trained on", LAB_HIDDEN, 0},
-    [REASONING_GFLOP] = {"gflop", "GFLOP that a sequence takes", LAB_HIDDEN, 0},
+#define CELL_COLUMNS                                                                               \
+    [REASONING_X] = {"x", "cell", LAB_HIDDEN, 0},                                                  \
+    [REASONING_TASK] = {"task", "task", LAB_HIDDEN, 0},                                            \
+    [REASONING_SIZE] = {"n", "problem size n", LAB_HIDDEN, 0},                                     \
+    [REASONING_ATTENTION] = {"attention", "attention", LAB_HIDDEN, 0},                             \
+    [REASONING_WIDTH] = {"d", "width D", LAB_HIDDEN, 0},                                           \
+    [REASONING_SEED] = {"seed", "seed", LAB_HIDDEN, 0},                                            \
+    [REASONING_RIGHT] = {"right", "answers right, decoded greedily", LAB_LINE, 0},                 \
+    [REASONING_LOW] = {"low", "", LAB_LOW, 0}, [REASONING_HIGH] = {"high", "", LAB_HIGH, 0},       \
+    [REASONING_WHOLE] = {"whole", "every token right under teacher forcing", LAB_HIDDEN, 0},       \
+    [REASONING_SAMPLES] = {"samples", "samples it was trained on", LAB_HIDDEN, 0},                 \
+    [REASONING_GFLOP] = {"gflop", "GFLOP that a sequence takes", LAB_HIDDEN, 0}
+static const lab_column_t columns[REASONING_COLUMNS] = {CELL_COLUMNS};
+static const lab_column_t locality_columns[REASONING_LOCALITY_COLUMNS] = {
+    CELL_COLUMNS,
+    [REASONING_BAND] = {"band", "band; 0: whole rows", LAB_HIDDEN, 0},
 };
 static const char *name_of(uint32_t column, double value) {
     if (column == REASONING_TASK) return reasoning_name((int32_t)value);
@@ -113,6 +116,12 @@ static const lab_tiles_t tiles = {.map_row = REASONING_ATTENTION,
                                   .x = REASONING_WIDTH,
                                   .y = REASONING_SIZE,
                                   .shade = REASONING_RIGHT};
+
+static const lab_tiles_t locality_tiles = {.map_row = REASONING_ATTENTION,
+                                           .map_column = REASONING_SIZE,
+                                           .x = REASONING_WIDTH,
+                                           .y = REASONING_BAND,
+                                           .shade = REASONING_RIGHT};
 
 static const lab_column_t table_columns[REASONING_TABLE_COLUMNS] = {
     {"x", "", LAB_HIDDEN, 0},
@@ -151,6 +160,15 @@ static const lab_column_t width_columns[REASONING_WIDTH_COLUMNS] = {
     .criterion = "Each size: for it where the least width with 90% of answers is surely at most "  \
                  "as large on ED_LOCAL as on ED, against it where surely larger.",                 \
     .states = "Figure 2; Proposition 5.4; Proposition 5.5"
+#define MORE_LOCAL                                                                                 \
+    .plain = "The less each step looks back, the less width linear attention needs.",              \
+    .claim = "Linear attention needs less width for 90% of answers as the steps of edit distance " \
+             "look back less: bands of 1 and of 2 cells beside the diagonal, and whole rows "      \
+             "(Figure 2: locality reduces the necessary width).",                                  \
+    .states = "Figure 2",                                                                          \
+    .criterion = "Each band beside the next wider one: for it where its least width with 90% of "  \
+                 "answers is surely smaller, against it where surely larger; equal widths decide " \
+                 "nothing."
 #define FEWEST                                                                                     \
     .plain = "Softmax attention needs the least work to be good enough.",                          \
     .claim = "Softmax attention needs the fewest operations for 90% of answers (Table 2).",        \
@@ -207,6 +225,11 @@ static const lab_column_t width_columns[REASONING_WIDTH_COLUMNS] = {
 #define NO_BAND (1u << BAND)
 #define NO_MODULUS (1u << MODULUS)
 
+#define LOCALITY_CELLS                                                                             \
+    .grid = {.count = 18, .first = 0, .step = 1}, .x = {"cell", "", 0, 0, 0},                      \
+    .y = {"right answers", "", 0, 0, 1}, LAB_COLUMNS_OF(locality_columns),                         \
+    .tiles = &locality_tiles, .name_of = name_of
+
 static const double table_sizes[] = {2, 3, 4}, table_sizes_paper[] = {6, 10, 13, 16};
 static const double lis_sizes[] = {6, 10, 16}, lis_sizes_paper[] = {40, 110, 175, 250};
 static const lab_fixed_t three[] = {{LAYERS, 3}}, five[] = {{LAYERS, 5}};
@@ -239,6 +262,10 @@ static const lab_panel_t panels[] = {
      GROWS, WIDTHS(lis_sizes, "numbers")},
     {PANEL("widths-arithmetic", LAPTOP, "Least width by training, arithmetic", three, NO_BAND),
      GROWS, WIDTHS(table_sizes, "operators")},
+    {PANEL("locality", "laptop",
+           "Words of 3 letters, D = 16, 24, 32, 40, 48 and 64, up to 500 thousand samples a model.",
+           "Edit distance by locality and width", three, NO_MODULUS | NO_BAND),
+     MORE_LOCAL, LOCALITY_CELLS},
     {PANEL("paper-widths-lis", AS_PAPER, "Least width by training, LIS", paper_three,
            NO_BAND | NO_MODULUS),
      GROWS, WIDTHS(lis_sizes_paper, "numbers")},
@@ -250,29 +277,22 @@ static const lab_panel_t panels[] = {
 #define ALL_KINDS REASONING_NUMBERS(REASONING_SOFTMAX, REASONING_LINEAR, REASONING_SPARSE)
 
 /* What is in them, in their order. */
-#define SOFTMAX_CELLS(PAPER)                                                                       \
-    {                                                                                              \
-        REASONING_SOLVES, PAPER,                                                                   \
-            REASONING_NUMBERS(REASONING_ARITHMETIC, REASONING_ED, REASONING_ED_LOCAL,              \
-                              REASONING_LIS),                                                      \
-            REASONING_NUMBERS(REASONING_SOFTMAX)                                                   \
-    }
-#define FIGURE_1_CELLS(PAPER)                                                                      \
-    {                                                                                              \
-        REASONING_WIDER, PAPER,                                                                    \
-            REASONING_NUMBERS(REASONING_ARITHMETIC, REASONING_ED, REASONING_LIS), ALL_KINDS        \
-    }
-#define FIGURE_2_CELLS(PAPER)                                                                      \
-    {                                                                                              \
-        REASONING_LOCAL, PAPER, REASONING_NUMBERS(REASONING_ED_LOCAL, REASONING_ED),               \
-            REASONING_NUMBERS(REASONING_LINEAR, REASONING_SPARSE)                                  \
-    }
-#define FIGURE_3_CELLS(PAPER)                                                                      \
-    { REASONING_WIDER, PAPER, REASONING_NUMBERS(REASONING_ED), ALL_KINDS }
+#define GRID(CLAIM, PAPER, TASKS, ATTENTIONS)                                                      \
+    { .claim = (CLAIM), .paper = (PAPER), .tasks = TASKS, .attentions = ATTENTIONS }
+#define SOFTMAX_ALONE REASONING_NUMBERS(REASONING_SOFTMAX)
+#define LINEAR_AND_SPARSE REASONING_NUMBERS(REASONING_LINEAR, REASONING_SPARSE)
+#define ALL_TASKS                                                                                  \
+    REASONING_NUMBERS(REASONING_ARITHMETIC, REASONING_ED, REASONING_ED_LOCAL, REASONING_LIS)
+#define FIGURE_1_TASKS REASONING_NUMBERS(REASONING_ARITHMETIC, REASONING_ED, REASONING_LIS)
+#define FIGURE_2_TASKS REASONING_NUMBERS(REASONING_ED_LOCAL, REASONING_ED)
+#define TASK(KIND) REASONING_NUMBERS(KIND)
+#define SOFTMAX_CELLS(PAPER) GRID(REASONING_SOLVES, PAPER, ALL_TASKS, SOFTMAX_ALONE)
+#define FIGURE_1_CELLS(PAPER) GRID(REASONING_WIDER, PAPER, FIGURE_1_TASKS, ALL_KINDS)
+#define FIGURE_2_CELLS(PAPER) GRID(REASONING_LOCAL, PAPER, FIGURE_2_TASKS, LINEAR_AND_SPARSE)
+#define FIGURE_3_CELLS(PAPER) GRID(REASONING_WIDER, PAPER, TASK(REASONING_ED), ALL_KINDS)
 #define TABLE_2_CELLS(PAPER)                                                                       \
-    { REASONING_LEAST_FLOPS, PAPER, REASONING_NUMBERS(REASONING_ARITHMETIC), ALL_KINDS }
-#define WIDTHS_CELLS(PAPER, TASK)                                                                  \
-    { REASONING_LEAST_WIDTH, PAPER, REASONING_NUMBERS(TASK), ALL_KINDS }
+    GRID(REASONING_LEAST_FLOPS, PAPER, TASK(REASONING_ARITHMETIC), ALL_KINDS)
+#define WIDTHS_CELLS(PAPER, KIND) GRID(REASONING_LEAST_WIDTH, PAPER, TASK(KIND), ALL_KINDS)
 static const reasoning_grid_t grids[LAB_COUNT(panels)] = {
     SOFTMAX_CELLS(0),
     FIGURE_1_CELLS(0),
@@ -286,6 +306,12 @@ static const reasoning_grid_t grids[LAB_COUNT(panels)] = {
     TABLE_2_CELLS(1),
     WIDTHS_CELLS(0, REASONING_LIS),
     WIDTHS_CELLS(0, REASONING_ARITHMETIC),
+    {.claim = REASONING_LOCALITY,
+     .tasks = REASONING_NUMBERS(REASONING_ED_LOCAL, REASONING_ED_LOCAL, REASONING_ED),
+     .attentions = REASONING_NUMBERS(REASONING_LINEAR),
+     .bands = REASONING_NUMBERS(1, 2, 0),
+     .sizes = REASONING_NUMBERS(3),
+     .widths = REASONING_NUMBERS(16, 24, 32, 40, 48, 64)},
     WIDTHS_CELLS(1, REASONING_LIS),
     WIDTHS_CELLS(1, REASONING_ARITHMETIC),
 };
@@ -303,7 +329,7 @@ static attn_status_t settings_of(const lab_run_t *run, const reasoning_cell_t *c
         .kind = cell->task,
         .size = cell->size,
         .modulus = (int32_t)values[MODULUS],
-        .band = (int32_t)values[BAND],
+        .band = cell->band ? cell->band : (int32_t)values[BAND],
         .backend = reasoning_attention(cell->attention),
         .width = cell->width,
         .layers = (int64_t)values[LAYERS],
@@ -325,8 +351,10 @@ static attn_status_t settings_of(const lab_run_t *run, const reasoning_cell_t *c
 
 /* What `attn lab train -o` may have written, too. */
 static void name_cell(const lab_run_t *run, const reasoning_cell_t *cell, char name[LAB_FILE]) {
-    attn_format(name, LAB_FILE, "%s-%d-%s-d%d-l%.0f-s%llu.study", reasoning_name(cell->task),
-                (int)cell->size, reasoning_attention(cell->attention), (int)cell->width,
+    char band[16] = "";
+    if (cell->band) attn_format(band, sizeof band, "-w%d", (int)cell->band);
+    attn_format(name, LAB_FILE, "%s-%d%s-%s-d%d-l%.0f-s%llu.study", reasoning_name(cell->task),
+                (int)cell->size, band, reasoning_attention(cell->attention), (int)cell->width,
                 run->values[LAYERS], (unsigned long long)cell->seed);
 }
 
@@ -406,6 +434,7 @@ static void place(const lab_point_t *point, double *row) {
     if (is_table(point->run)) return;
     const reasoning_cell_t cell = cell_of(point);
     place_cell(&cell, row);
+    if (grid_of(point->run)->claim == REASONING_LOCALITY) row[REASONING_BAND] = cell.band;
 }
 
 static void file(const lab_point_t *point, char name[LAB_FILE]) {
@@ -513,6 +542,10 @@ static void note(const lab_run_t *run, const double *rows, uint32_t row_count, c
 
 static void judge(const lab_run_t *run, const double *rows, uint32_t row_count,
                   lab_finding_t *finding) {
+    if (grid_of(run)->claim == REASONING_LOCALITY) {
+        reasoning_judge_locality(rows, row_count, finding);
+        return;
+    }
     reasoning_judge(grid_of(run)->claim, rows, row_count, finding);
     if (!(run->panel->flags & LAB_ILLUSTRATION)) return;
     finding->sure[0] = 0;

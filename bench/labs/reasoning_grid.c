@@ -30,13 +30,16 @@ const char *reasoning_attention(int32_t attention) {
     return names[attention];
 }
 
-static const problems_t *problems_of(const reasoning_grid_t *grid, int32_t task) {
-    return &problems[grid->paper != 0][task];
+static problems_t problems_of(const reasoning_grid_t *grid, int32_t task) {
+    problems_t of = problems[grid->paper != 0][task];
+    if (grid->sizes.count) of.sizes = grid->sizes;
+    if (grid->widths.count) of.widths = grid->widths;
+    return of;
 }
 
 static uint32_t cells_of(const reasoning_grid_t *grid, int32_t task) {
-    const problems_t *of = problems_of(grid, task);
-    return (uint32_t)(of->sizes.count * grid->attentions.count * of->widths.count);
+    const problems_t of = problems_of(grid, task);
+    return (uint32_t)(of.sizes.count * grid->attentions.count * of.widths.count);
 }
 
 uint32_t reasoning_cell_count(const reasoning_grid_t *grid) {
@@ -50,12 +53,14 @@ reasoning_cell_t reasoning_cell_at(const reasoning_grid_t *grid, uint32_t number
     const int32_t *task = grid->tasks.items;
     uint32_t left = number % all;
     for (; left >= cells_of(grid, *task); task++) left -= cells_of(grid, *task);
-    const problems_t *of = problems_of(grid, *task);
-    const uint32_t widths = (uint32_t)of->widths.count;
+    const problems_t of = problems_of(grid, *task);
+    const uint32_t widths = (uint32_t)of.widths.count;
     const uint32_t models = (uint32_t)grid->attentions.count * widths;
-    return (reasoning_cell_t){.task = *task,
-                              .size = of->sizes.items[left / models],
-                              .attention = grid->attentions.items[left % models / widths],
-                              .width = of->widths.items[left % widths],
-                              .seed = seed + number / all};
+    return (reasoning_cell_t){
+        .task = *task,
+        .size = of.sizes.items[left / models],
+        .attention = grid->attentions.items[left % models / widths],
+        .width = of.widths.items[left % widths],
+        .band = grid->bands.count ? grid->bands.items[task - grid->tasks.items] : 0,
+        .seed = seed + number / all};
 }

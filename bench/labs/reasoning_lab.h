@@ -26,8 +26,13 @@ enum reasoning_column {
     REASONING_WHOLE,
     REASONING_SAMPLES,
     REASONING_GFLOP,
-    REASONING_COLUMNS
+    REASONING_COLUMNS,
+    REASONING_BAND =
+        REASONING_COLUMNS, /**< where localities are compared: of ED_LOCAL, 0: whole rows */
+    REASONING_LOCALITY_COLUMNS
 };
+
+enum { REASONING_BANDS = 8 }; /**< at most, of a panel that compares localities */
 
 /** Columns of tables: the attentions', behind x; of least widths also what a state can hold. */
 enum {
@@ -38,9 +43,10 @@ enum {
 
 /** What a panel claims. */
 enum reasoning_claim {
-    REASONING_SOLVES, /**< softmax reaches 90% on all problems, at one width */
-    REASONING_WIDER,  /**< linear and sparse reach 90% at no smaller width, which grows on LIS */
-    REASONING_LOCAL,  /**< ED_LOCAL needs no more width than ED */
+    REASONING_SOLVES,   /**< softmax reaches 90% on all problems, at one width */
+    REASONING_WIDER,    /**< linear and sparse reach 90% at no smaller width, which grows on LIS */
+    REASONING_LOCAL,    /**< ED_LOCAL needs no more width than ED */
+    REASONING_LOCALITY, /**< the less steps look back, the less width is needed */
     REASONING_LEAST_FLOPS, /**< softmax needs the fewest for 90% */
     REASONING_LEAST_WIDTH, /**< linear and sparse need more for larger problems, and what a state holds */
 };
@@ -61,10 +67,14 @@ typedef struct reasoning_grid {
     enum reasoning_claim claim;
     int paper; /**< at the paper's sizes and widths, not a laptop's */
     reasoning_numbers_t tasks, attentions;
+    reasoning_numbers_t
+        bands; /**< none: the run's; else one for each of tasks, 0 for those without */
+    reasoning_numbers_t sizes, widths; /**< none: the tasks' */
 } reasoning_grid_t;
 
 typedef struct reasoning_cell {
     int32_t task, size, attention, width;
+    int32_t band; /**< 0: the run's */
     uint64_t seed;
 } reasoning_cell_t;
 
@@ -85,5 +95,8 @@ reasoning_least_t reasoning_least(const double *rows, uint32_t count, int32_t ta
 /** lab_t's judge(), for a panel of this claim. */
 void reasoning_judge(enum reasoning_claim claim, const double *rows, uint32_t count,
                      lab_finding_t *finding);
+
+/** The same of REASONING_LOCALITY, whose rows have REASONING_LOCALITY_COLUMNS. */
+void reasoning_judge_locality(const double *rows, uint32_t count, lab_finding_t *finding);
 
 #endif

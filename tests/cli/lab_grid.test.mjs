@@ -65,7 +65,7 @@ describe("attn lab run reasoning", () => {
                 ["run", "reasoning", "--preset", "laptop", "--minutes", "0", "-o", "out"],
                 folder,
             );
-            assert.match(stderr, /0 of 189 points/);
+            assert.match(stderr, /0 of 207 points/);
             const panels = ["softmax", "figure-1", "figure-2", "figure-3", "table-2", "widths-lis"];
             for (const panel of panels) {
                 const json = JSON.parse(read(folder, `out/reasoning-${panel}.json`));

@@ -78,3 +78,19 @@ it("a verdict is said in a few words", () => {
         assert.doesNotMatch(sure, /[;.]/, file);
     }
 });
+
+it("the manual's numbers are those of the shipped runs", () => {
+    const manual = read("bench/labs/README.md");
+    const run = (name) => JSON.parse(read(`bench/labs/figures/${name}.json`)).points;
+    const lis = run("reasoning-softmax").find(
+        ({ task, n, d }) => task === "lis" && n === 10 && d === 64,
+    );
+    assert.ok(manual.includes(`(${(100 * lis.right).toFixed(1)}%)`));
+    for (const { right, d, task, n } of run("reasoning-softmax"))
+        if (d === 64 && !(task === "lis" && n === 10)) assert.ok(right >= 0.98, `${task} ${n}`);
+    assert.ok(manual.includes(`Width ${run("programs-arithmetic")[0].width}`));
+    for (const { length, linear, sparse } of run("programs-distance-width")) {
+        const W = Math.ceil(Math.sqrt(length));
+        assert.deepEqual([linear, sparse], [48 * W + 51, 47 * W + 47]);
+    }
+});

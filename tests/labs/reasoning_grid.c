@@ -228,5 +228,43 @@ static void widths(void **state) {
     }
 }
 
+/* The verdict about localities where band b is solved from width least[b] on: 0 is whole rows. */
+static int32_t verdict_of_bands(const double least[3]) {
+    const lab_t *lab = lab_find("reasoning");
+    attn_context_t *context = fixture_context(1);
+    lab_run_t run = begin(context, lab_panel_find(lab, "locality"), "2");
+    double rows[36][REASONING_LOCALITY_COLUMNS];
+    lab_finding_t finding;
+    char name[LAB_FILE];
+    assert_int_equal(run.point_count, TEST_COUNT(rows));
+    lab_run_file(&run, 6, name);
+    assert_string_equal(name, "ed_local-3-w2-linear-d16-l3-s5.study");
+    lab_run_file(&run, 13, name);
+    assert_string_equal(name, "ed-3-linear-d24-l3-s5.study");
+    for (uint32_t i = 0; i < run.point_count; i++) {
+        double *row = rows[i];
+        lab_run_place(&run, i, row);
+        const double from = least[(int)row[REASONING_BAND]];
+        row[REASONING_RIGHT] = isnan(from) ? NAN : row[REASONING_WIDTH] >= from ? 0.95 : 0.5;
+        row[REASONING_LOW] = row[REASONING_RIGHT] - 0.01;
+        row[REASONING_HIGH] = row[REASONING_RIGHT] + 0.01;
+    }
+    lab_run_judge(&run, rows[0], run.point_count, &finding);
+    test_label("%s; %s", finding.sure, finding.found);
+    lab_run_end(&run);
+    attn_context_destroy(context);
+    return finding.verdict;
+}
+
+static void localities(void **state) {
+    (void)state;
+    assert_int_equal(verdict_of_bands((const double[]){64, 24, 40}), LAB_HOLDS);
+    assert_int_equal(verdict_of_bands((const double[]){INFINITY, 24, 40}), LAB_HOLDS);
+    assert_int_equal(verdict_of_bands((const double[]){48, 48, 48}), LAB_UNDECIDED);
+    assert_int_equal(verdict_of_bands((const double[]){48, 24, 48}), LAB_UNDECIDED);
+    assert_int_equal(verdict_of_bands((const double[]){24, 32, 48}), LAB_FAILS);
+    assert_int_equal(verdict_of_bands((const double[]){NAN, 24, 40}), LAB_UNDECIDED);
+}
+
 TEST_MAIN(cmocka_unit_test(grids), cmocka_unit_test(cells), cmocka_unit_test(verdicts),
-          cmocka_unit_test(fewest), cmocka_unit_test(widths))
+          cmocka_unit_test(fewest), cmocka_unit_test(widths), cmocka_unit_test(localities))

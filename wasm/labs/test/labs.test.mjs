@@ -232,6 +232,9 @@ const descended = (row, name) => {
     return inDouble ? (row.x + 1) * unit * Math.abs(row[name]) : Infinity;
 };
 
+/** How far numbers are from 0 and 1 is float's rounding; all else follows from the weights. */
+const programmed = (row, name) => (name === "off" ? 0.01 : exactly(row[name]));
+
 const panels = [
     ["separation", "3a", 2, counted],
     ["separation", "4d", 2, counted],
@@ -241,6 +244,7 @@ const panels = [
     ["sparsification", "size", 1, sketched],
     ["sparsification", "delta", 2, exact],
     ["constructions", "eps", 2, constructed],
+    ["programs", "arithmetic", 1, programmed],
     ["complexity", "work", null, exact],
 ];
 

@@ -73,6 +73,8 @@ const growth = clauses([
 
 const widths = clauses([
     [/^Least width with (\S+)%/, "Kleinste Breite mit $1 %"],
+    [/whole rows:/, "ganze Zeilen:"],
+    [/\bband (\d+):/g, "Band $1:"],
     [/^Least width, by size/, "Kleinste Breite nach Größe"],
     [/^GFLOP of a sequence,/, "GFLOP einer Folge,"],
     [/ operators:/g, " Operatoren:"],

@@ -79,6 +79,8 @@ export const plain = {
         "Dünne und lineare Attention brauchen größere Modelle für größere Aufgaben.",
     "Problems that look back a little only are no harder for sparse and linear attention.":
         "Aufgaben, die nur wenig zurückschauen, sind für dünne und lineare Attention nicht schwerer.",
+    "The less each step looks back, the less width linear attention needs.":
+        "Je weniger jeder Schritt zurückschaut, desto weniger Breite braucht lineare Attention.",
     "Softmax attention needs the least work to be good enough.":
         "Softmax-Attention braucht die wenigste Arbeit, um gut genug zu sein.",
     "Whether softmax attention needs the least work to be good enough.":

@@ -14,6 +14,14 @@ export const reasoning = {
     "Right answers by width and size": "Richtige Antworten nach Breite und Größe",
     "Linear and sparse attention need at least softmax's width for 90% of answers, and on LIS more for larger problems (Figures 1 and 3, Theorem 4.4).":
         "Lineare und dünne Attention brauchen für 90 % der Antworten mindestens die Breite von Softmax, und bei LIS mehr für größere Aufgaben (Abbildungen 1 und 3, Theorem 4.4).",
+    "Edit distance by locality and width": "Editierdistanz nach Lokalität und Breite",
+    "Linear attention needs less width for 90% of answers as the steps of edit distance look back less: bands of 1 and of 2 cells beside the diagonal, and whole rows (Figure 2: locality reduces the necessary width).":
+        "Lineare Attention braucht für 90 % der Antworten weniger Breite, wenn die Schritte der Editierdistanz weniger zurückschauen: Bänder von 1 und von 2 Zellen neben der Diagonale und ganze Zeilen (Abbildung 2: Lokalität senkt die nötige Breite).",
+    "Words of 3 letters, D = 16, 24, 32, 40, 48 and 64, up to 500 thousand samples a model.":
+        "Wörter aus 3 Buchstaben, D = 16, 24, 32, 40, 48 und 64, bis zu 500 Tausend Beispiele je Modell.",
+    "Each band beside the next wider one: for it where its least width with 90% of answers is surely smaller, against it where surely larger; equal widths decide nothing.":
+        "Jedes Band neben dem nächstbreiteren: dafür, wo seine kleinste Breite mit 90 % der Antworten sicher kleiner ist, dagegen, wo sicher größer; gleiche Breiten entscheiden nichts.",
+    "band; 0: whole rows": "Band; 0: ganze Zeilen",
     "Edit distance, banded and not": "Editierdistanz, im Band und ohne",
     "Where each step looks back a little only, linear and sparse attention need no more width (Figure 2, Propositions 5.4 and 5.5).":
         "Wo jeder Schritt nur wenig zurückschaut, brauchen lineare und dünne Attention nicht mehr Breite (Abbildung 2, Propositionen 5.4 und 5.5).",
