@@ -20,6 +20,8 @@ export interface Picture {
     curves: readonly Curve[];
     /** Finished rows in the order of x. */
     rows: readonly Row[];
+    /** Of a shipped run, in grey behind them. */
+    recorded: readonly Row[];
     /** Values of x, also where nothing is yet. */
     xs: readonly number[];
     /** Where the premises of the claim do not hold. */
@@ -29,7 +31,7 @@ export interface Picture {
 
 /** An SVG element. Its `value` is the row that is pointed at, and "input" says that it changed. */
 export function drawFigure(picture: Picture): Element & { value?: Row } {
-    const { panel, curves, rows, xs, outside, width } = picture;
+    const { panel, curves, rows, recorded, xs, outside, width } = picture;
     const plot = Plot.plot({
         className: "plot",
         width,
@@ -41,11 +43,16 @@ export function drawFigure(picture: Picture): Element & { value?: Row } {
         ariaLabel: panel.title,
         ariaDescription: said.over(panel.y.label, panel.x.label),
         x: { ...axis(panel.x, xs), ...centred, nice: false, ...(panel.x.log && { axis: null }) },
-        y: { ...axis(panel.y, valuesOf(curves, rows)), grid: true, labelArrow: "none" },
+        y: {
+            ...axis(panel.y, valuesOf(curves, [...recorded, ...rows])),
+            grid: true,
+            labelArrow: "none",
+        },
         marks: [
             shade(outside),
             Plot.frame({ stroke: "var(--line)" }),
             ...(panel.x.log ? [measuredAxis(panel.x, xs, width)] : []),
+            ...curves.flatMap((curve) => behind(curve, recorded, panel)),
             ...curves.flatMap((curve) => band(curve, rows, panel)),
             ...curves.flatMap((curve) => line(curve, rows, panel)),
             Plot.ruleX(rows, Plot.pointerX({ x: (row: Row) => row[0], stroke: "var(--edge)" })),
@@ -148,6 +155,14 @@ function pick(column: number, log: boolean) {
         const value = row[column] ?? NaN;
         return Number.isFinite(value) && (!log || value > 0) ? value : NaN;
     };
+}
+
+/** What the panel is about, of a run that stands behind. */
+function behind({ mark, y: column }: Curve, rows: readonly Row[], { x, y }: LabPanel) {
+    const grey = { className: "recorded", stroke: "var(--edge)" };
+    const place = { x: pick(0, x.log), y: pick(column, y.log), ...grey };
+    if (mark === "points") return [Plot.dot(rows, { ...place, r: 2.5 })];
+    return mark === "line" ? [Plot.lineY(rows, { ...place, strokeWidth: 1.5 })] : [];
 }
 
 function band({ low, high, color }: Curve, rows: readonly Row[], { x, y }: LabPanel) {

@@ -8,6 +8,7 @@ import { standaloneSvg } from "../take/standalone";
 import { curvesOf, type Curve } from "./curves";
 import { drawFigure, outsideOf, undefinedOf, type Row, type Span } from "./figure";
 import { savedLegend } from "./legend";
+import { recordedRows } from "./recorded";
 import { commandLine, type Choice } from "./state";
 import { saved, table } from "./table";
 import { said } from "./words";
@@ -20,6 +21,7 @@ export class Result {
     #choice: Choice | null = null;
     #curves: Curve[] = [];
     #rows: Row[] = []; // by their points' number: with gaps while points are missing
+    #recorded: readonly Row[] = [];
     #outside: Span[] = [];
     #drawn = 0;
     #timer = 0;
@@ -48,6 +50,8 @@ export class Result {
         this.#choice = choice;
         this.#curves = curvesOf(choice.panel);
         this.#rows = [];
+        this.#recorded = [];
+        void this.#recall(choice);
         this.#outside = undefinedOf(choice.panel);
         this.#progress(0, "");
         this.#note("");
@@ -55,6 +59,14 @@ export class Result {
         this.#root.classList.remove("stale");
         this.#draw();
         this.#fillTable();
+    }
+
+    /** The shipped run comes behind what is drawn. */
+    async #recall({ lab, panel }: Choice): Promise<void> {
+        const rows = await recordedRows(lab.name, panel);
+        if (panel !== this.panel || rows.length === 0) return;
+        this.#recorded = rows;
+        this.#draw();
     }
 
     add({ index, row, done, total, fraction, secondsLeft }: LabProgress): void {
@@ -126,12 +138,14 @@ export class Result {
             panel,
             curves: this.#curves,
             rows,
+            recorded: this.#recorded,
             xs: panel.grid,
             outside: this.#outside,
             width,
         });
         plot.addEventListener("input", () => this.#read(plot.value ?? null));
         this.#holder.replaceChildren(plot);
+        find(document, "#recorded", HTMLElement).hidden = this.#recorded.length === 0;
         find(document, "#outside", HTMLElement).hidden = this.#outside.length === 0;
         this.#read(null);
         this.#save.hidden = rows.length === 0;

@@ -7,3 +7,11 @@ declare module "#opening" {
         arrays: string[];
     };
 }
+
+/** Of Vite: files by their paths. */
+interface ImportMeta {
+    glob<T>(
+        pattern: string,
+        options: { eager: true; query: string; import: string },
+    ): Record<string, T>;
+}

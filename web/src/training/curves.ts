@@ -4,6 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { frame } from "../cost/figures";
 import { tick } from "../dom/format";
 import { finish, lineHeight, seriesColour as colour } from "../dom/plot";
+import recorded from "./recorded.json";
 import { said } from "./words";
 
 export interface Point {
@@ -15,22 +16,32 @@ export interface Point {
 const fewest = 10; // steps of an axis: ticks are whole ones
 const mostPoints = 300; // of a curve: neighbours are one, their mean
 
-/** `most`: where the scale ends; null: by the points. */
+/** What a run of the task was like that stands behind the curves: made by web/record.mjs. */
+export function recordedOf(task: string, what: "losses" | "answers"): Point[] {
+    const runs = recorded[task as keyof typeof recorded]?.runs ?? {};
+    return Object.entries(runs).flatMap(([attention, run]) =>
+        run[what].map(([step = NaN, value = NaN]) => ({ attention, step, value })),
+    );
+}
+
+/** `before`: recorded, in grey; `most`: where the scale ends; null: by the points. */
 export function curves(
     points: readonly Point[],
+    before: readonly Point[],
     attentions: readonly string[],
     label: string,
     most: number | null,
     width: number,
 ): Element {
     const series = { x: "step" as const, y: "value" as const };
-    const top = most ?? Math.max(1, ...points.map(({ value }) => value));
+    const all = [...points, ...before];
+    const top = most ?? Math.max(1, ...all.map(({ value }) => value));
     return finish(
         Plot.plot({
             ...frame(width, label),
             height: Math.min(300, 0.6 * width),
             x: {
-                domain: [0, Math.max(fewest, ...points.map(({ step }) => step))],
+                domain: [0, Math.max(fewest, ...all.map(({ step }) => step))],
                 label: said.axes.steps,
                 labelAnchor: "center",
                 labelArrow: "none",
@@ -44,6 +55,12 @@ export function curves(
             },
             marks: [
                 Plot.frame({ stroke: "var(--line)" }),
+                ...attentions.map((attention, i) =>
+                    Plot.line(
+                        before.filter((point) => point.attention === attention),
+                        { ...series, ...grey, ...(i > 0 && { strokeDasharray: "4 3" }) },
+                    ),
+                ),
                 Plot.line(points, {
                     ...series,
                     z: "attention",
@@ -61,6 +78,8 @@ export function curves(
         }),
     );
 }
+
+const grey = { className: "recorded", stroke: "var(--edge)", strokeWidth: 1.5 };
 
 /** As many points as can be told apart, each the mean of its steps. */
 export function thinned(attention: string, values: readonly number[]): Point[] {

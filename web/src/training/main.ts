@@ -8,7 +8,7 @@ import { Command } from "../panel/command";
 import { start } from "../shell/start";
 import { takeMenu, type Table } from "../take/menu";
 import { standaloneSvg } from "../take/standalone";
-import { curves, thinned, type Point } from "./curves";
+import { curves, recordedOf, thinned, type Point } from "./curves";
 import { Learner } from "./learner";
 import { commandLine, tasks, type Task } from "./tasks";
 import { said } from "./words";
@@ -126,8 +126,12 @@ class Page {
         this.#timer = 0;
         const losses = this.#learners.flatMap((each) => thinned(each.attention, each.losses));
         const answers = this.#learners.flatMap((each) => each.answers);
-        draw("#loss", (width) => curves(losses, attentions, said.axes.loss, null, width));
-        draw("#answers", (width) => curves(answers, attentions, said.axes.answers, 100, width));
+        const { id } = this.#chosen;
+        const [lost, right] = [recordedOf(id, "losses"), recordedOf(id, "answers")];
+        draw("#loss", (width) => curves(losses, lost, attentions, said.axes.loss, null, width));
+        draw("#answers", (width) =>
+            curves(answers, right, attentions, said.axes.answers, 100, width),
+        );
     }
 }
 

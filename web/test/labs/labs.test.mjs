@@ -77,6 +77,24 @@ async function downloaded(format = "csv") {
     return { name: file.suggestedFilename(), text: String(Buffer.concat(chunks)) };
 }
 
+test("a panel opens with its shipped run in grey, behind what is run then", async () => {
+    await open(quick);
+    const line = page.locator("#figure .recorded path");
+    await page.locator("#recorded:visible").waitFor();
+    const file = new URL("../../../bench/labs/figures/separation-7b.json", import.meta.url);
+    const { points: shipped } = JSON.parse(await readFile(file, "utf8"));
+    const drawn = await line.getAttribute("d");
+    assert.equal(drawn.split("L").length, shipped.length);
+    assert.equal(await points(), 0, "nothing is run");
+    assert.equal(await page.locator("#save").isVisible(), false);
+    await runs(10);
+    assert.equal(await line.getAttribute("d"), drawn);
+    await page.selectOption("#lab", "complexity");
+    await page.selectOption("#panel", "work");
+    await page.locator("#recorded:visible").waitFor();
+    assert.equal(await page.locator("#figure .recorded path").count(), 4, "each backend's");
+});
+
 test("a panel runs: figure, progress, note, table, and a file with the numbers", async () => {
     await open(quick);
     assert.equal(await page.locator("#save").isVisible(), false);

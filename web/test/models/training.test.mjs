@@ -1,6 +1,7 @@
 /** The page where models learn: the command line's losses, pauses, and words for wrong settings. */
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { afterEach, test } from "node:test";
 import { init } from "libattn";
 import { readNpy } from "libattn/data";
@@ -8,6 +9,9 @@ import { createStudy } from "libattn-labs/training";
 import { rested } from "../support/rest.mjs";
 import { openSite } from "../support/site.mjs";
 import { jsonOf, lines, look, take } from "../support/taking.mjs";
+
+const file = new URL("../../src/training/recorded.json", import.meta.url);
+const recorded = JSON.parse(await readFile(file, "utf8"));
 
 const site = openSite();
 let page;
@@ -64,6 +68,37 @@ async function pause() {
     await rested(page); // a piece that had begun is told yet
 }
 
+test("it opens with a recorded run in grey, which the library trains again", async () => {
+    await open();
+    for (const [id, part] of [
+        ["loss", "losses"],
+        ["answers", "answers"],
+    ]) {
+        const lines = page.locator(`#${id} .recorded path`);
+        assert.equal(await lines.count(), 2, id);
+        for (const [i, attention] of ["softmax", "linear"].entries()) {
+            const d = await lines.nth(i).getAttribute("d");
+            assert.equal(d.split("L").length, recorded.arithmetic.runs[attention][part].length);
+        }
+    }
+    assert.match(await page.textContent("#recorded"), /recorded with seed 1/);
+    const commands = await page.textContent(".command code");
+    const { seed, options, runs } = recorded.arithmetic;
+    const { width, layers, heads, batch, samples, rate } = options;
+    const told = `--d ${width} --layers ${layers} --heads ${heads} --batch ${batch} --samples ${samples} --rate ${rate} --seed ${seed}`;
+    assert.ok(commands.includes(told), commands);
+    const study = await createStudy({ ...options, attention: "softmax", seed });
+    const [[steps, loss]] = runs.softmax.losses;
+    const losses = study.train(steps);
+    study.dispose();
+    const mean = losses.reduce((sum, each) => sum + each, 0) / steps;
+    assert.ok(Math.abs(mean / loss - 1) < 0.01, `${mean}, recorded ${loss}`); // three digits, and another tier's roundings
+    await page.selectOption("#task", "lis");
+    await rested(page);
+    const first = await page.locator("#loss .recorded path").first().getAttribute("d");
+    assert.equal(first.split("L").length, recorded.lis.runs.softmax.losses.length);
+});
+
 test("two models learn, pause and go on, by the steps of the command line", async () => {
     await open("task=arithmetic&seed=3");
     const untrained = await pictures();
@@ -72,7 +107,7 @@ test("two models learn, pause and go on, by the steps of the command line", asyn
     const ticks = await page
         .locator("#loss svg [text-anchor=middle] text, #loss svg g text")
         .allTextContents();
-    assert.ok(ticks.includes("10") && !ticks.some((tick) => /\.0{3}/.test(tick)), `${ticks}`);
+    assert.ok(ticks.includes("1000") && !ticks.some((tick) => /\.0{3}/.test(tick)), `${ticks}`);
     await page.click("#go");
     for (const attention of ["softmax", "linear"]) await reaches(attention, 12);
     await pause();

@@ -19,6 +19,8 @@ export const labs: Record<keyof typeof english, string> = {
     where: "Wo",
     criterion: "Beurteilt nach",
     ours: "Über die Arbeit hinaus",
+    recorded:
+        "Grau: der mitgelieferte Lauf mit den Einstellungen der Abbildung. Ausführen zeichnet den eigenen darüber.",
     done: "Erledigte Arbeit",
     verdict: "Urteil",
     sure: "Wie sicher",

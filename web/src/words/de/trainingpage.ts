@@ -13,6 +13,8 @@ export const training: Record<keyof typeof english, string> = {
     again: "Neu beginnen",
     loss: "Verlust",
     answers: "Richtige Antworten",
+    recorded:
+        "Grau: ein aufgezeichneter Lauf mit Seed 1, Softmax als Linie und lineare Attention gestrichelt. Trainieren zeichnet den eigenen darüber.",
     command: "Kommandozeile",
     copy: "Kopieren",
 };

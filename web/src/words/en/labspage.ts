@@ -18,6 +18,7 @@ export const labs = {
     where: "Where",
     criterion: "Judged by",
     ours: "Beyond the paper",
+    recorded: "Grey: the shipped run, with the panel's own settings. Run draws yours over it.",
     done: "Work done",
     verdict: "Verdict",
     sure: "How sure",

@@ -13,6 +13,8 @@ export const training = {
     again: "Begin anew",
     loss: "Loss",
     answers: "Right answers",
+    recorded:
+        "Grey: a run that was recorded with seed 1, softmax as a line and linear attention dashed. Train draws yours over it.",
     command: "Command line",
     copy: "Copy",
 };
