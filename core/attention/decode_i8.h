@@ -185,7 +185,7 @@ ATTN_INLINE void decode_sums_in_words_(int rows, int most, const decode_sums_t *
 }
 
 ATTN_INLINE void decode_row_in_words_(const decode_sums_t *work) {
-    if (work->columns > DECODE_VECTORS_1 / 2 * DECODE_BYTES)
+    if (work->columns > DECODE_IN_REGISTERS)
         decode_wide_in_words_(work);
     else
         decode_sums_in_words_(1, DECODE_VECTORS_1 / 2, work);

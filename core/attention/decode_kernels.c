@@ -130,14 +130,15 @@ ATTN_RARE_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, const
     const decode_scales_t key_scales = scales_of(head, &io->key_scales, base);
     const decode_scales_t value_scales = scales_of(head, &io->value_scales, base);
     decode_line_t lines[2];
-    if (task->heads > 1) {
+    const int by_lines = VF_FETCHES && task->heads > 1;
+    if (by_lines) {
         lines[0] = line_of(task, &io->key, &keys, base, count);
         lines[1] = line_of(task, &io->value, &values, base, count);
     }
     decode_dots_t dots = dots_of(task, chunk, space, &keys, count);
     dots.ahead = these_values;
     dots.asks = chunk.first == 0;
-    dots.lines = task->heads > 1 ? lines : NULL;
+    dots.lines = by_lines ? lines : NULL;
     decode_dots(&dots);
     for (int64_t r = 0; r < dots.rows; r++) {
         decode_row_t *row = &rows[r];

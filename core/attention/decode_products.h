@@ -77,7 +77,7 @@ ATTN_INLINE void decode_dot_(int rows, attn_dtype_t dtype, int words, const deco
  * lie side by side: memory is read faster in its order. */
 ATTN_INLINE void decode_ask_(const decode_dots_t *dots, int64_t group, int64_t asked, int64_t j,
                              const char *const *key, uintptr_t ahead) {
-    const int64_t last = dots->asks ? attn_min(DECODE_KEYS, (group + 1) * asked) : 0;
+    const int64_t last = VF_FETCHES && dots->asks ? attn_min(DECODE_KEYS, (group + 1) * asked) : 0;
     for (int64_t i = group * asked; i < last; i++) {
         if (dots->lines) {
             decode_fetch_next_(dots->lines);
@@ -208,7 +208,7 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
     }
 }
 
-/* One row with more columns than there are registers for, any row alone in a small build: all columns
+/* One row with more columns than there are registers for, any row alone in a module: all columns
  * of `keys` (a constant) values, which stand `apart`, added to its part. */
 ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sums_t *s, int64_t j,
                                   int64_t apart, uintptr_t ahead) {
@@ -293,7 +293,7 @@ ATTN_INLINE void decode_sums_of_(attn_dtype_t dtype, const decode_sums_t *work) 
         decode_sums_rows_(4, DECODE_VECTORS_4, dtype, work);
     else if (work->rows == 2)
         decode_sums_rows_(2, DECODE_VECTORS_2, dtype, work);
-    else if (work->columns > DECODE_VECTORS_1 * VF_LANES)
+    else if (work->columns > DECODE_IN_REGISTERS)
         decode_wide_(dtype, work);
     else
         decode_sums_rows_(1, DECODE_VECTORS_1, dtype, work);

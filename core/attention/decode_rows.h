@@ -19,6 +19,9 @@ enum { DECODE_GROUP = 4, DECODE_VECTORS_2 = 8 };
 enum { DECODE_GROUP = 2, DECODE_VECTORS_2 = 4 };
 #endif
 enum { DECODE_KEYS = 4, DECODE_VECTORS_1 = 8, DECODE_VECTORS_4 = 4 };
+/* Columns of a row alone whose sums stay in registers. In a module all are summed where they lie: engines are as fast, and
+ * it is downloaded. */
+enum { DECODE_IN_REGISTERS = VF_FETCHES ? DECODE_VECTORS_1 * VF_LANES : 0 };
 enum { DECODE_VECTORS_DOT = VF_LANES < 16 ? 2 : 1 /* of a row alone */ };
 
 /*

@@ -54,7 +54,7 @@ ATTN_INLINE void flash_fetch_row(const attn_tensor_t *tensor, int64_t at) {
 /* The same for a head's keys or values, all at once: `count` of a list from number `first` on; NULL: of all rows. */
 ATTN_INLINE void flash_fetch(const attn_tensor_t *tensor, const attn_head_t *head,
                              const int64_t *rows, int64_t first, int64_t count) {
-    for (int64_t j = first; PRODUCT_FETCHES && j < first + count; j++)
+    for (int64_t j = first; VF_FETCHES && j < first + count; j++)
         flash_fetch_row(tensor,
                         attn_offset(tensor, head->batch, head->kv_head, rows ? rows[j] : j));
 }
@@ -66,7 +66,7 @@ ATTN_INLINE void flash_fetch_query(const attn_head_t *head, attn_place_t at) {
 }
 
 ATTN_INLINE void flash_fetch_queries(const attn_head_t *head, const attn_queries_t *queries) {
-    for (int64_t i = 0; PRODUCT_FETCHES && i < attn_row_count(queries); i++)
+    for (int64_t i = 0; VF_FETCHES && i < attn_row_count(queries); i++)
         flash_fetch_query(head, attn_place_of(head, queries, i));
 }
 

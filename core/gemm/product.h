@@ -4,7 +4,7 @@
  *
  * Each is a walk over register tiles (tile.h) of TILE_ROWS x PANEL, columns outermost, so that a panel of
  * the right factor stays in the first cache. The last rows go in tiles of four, so that 64 rows
- * are not 72; a module, whose tiles are small, has them all of one height. Left factors are read in whole
+ * are not 72; a module, whose tiles are small, has most of one height. Left factors are read in whole
  * tiles, so they need room for TILE_ROWS - 1 rows more.
  */
 #ifndef ATTN_GEMM_PRODUCT_H
@@ -14,16 +14,12 @@
 
 typedef vf product_sums_t[TILE_ROWS][TILE_VECTORS];
 
-#if defined(__wasm__) /* has no instruction to fetch ahead */
-enum { PRODUCT_FETCHES = 0 };
-#else
-enum { PRODUCT_FETCHES = 1 };
-#endif
-
 enum {
     PRODUCT_WIDTH = VF_LANES, /* panels would pad short rows by more */
     PRODUCT_LAST_ROWS = 4,
-    PRODUCT_ONE_HEIGHT = TILE_ROWS - PRODUCT_LAST_ROWS == 0,
+    PRODUCT_ONE_HEIGHT = TILE_ROWS == PRODUCT_LAST_ROWS,
+    /* A module is downloaded: it has last rows of their own height only where they are often there. */
+    PRODUCT_FEW_HEIGHTS = PRODUCT_ONE_HEIGHT || !VF_FETCHES,
     /* More rows than these are one tile, not several of four. */
     PRODUCT_FEW_ROWS =
         TILE_ROWS > 2 * PRODUCT_LAST_ROWS ? TILE_ROWS - PRODUCT_LAST_ROWS : PRODUCT_LAST_ROWS,
@@ -59,9 +55,9 @@ ATTN_INLINE void product_fetch_(product_ahead_t *ahead) {
 
 /* tile(its rows, its vectors, first row, first column, ...) over rows x columns; `rows` may depend on
  * the panel's first column, c. */
-#define PRODUCT_ROWS_(tile, vectors, rows, ...)                                                    \
+#define PRODUCT_ROWS_(tile, one_height, vectors, rows, ...)                                        \
     for (int64_t r = 0; r < (rows);) {                                                             \
-        if (PRODUCT_ONE_HEIGHT || r + PRODUCT_FEW_ROWS < (rows)) {                                 \
+        if ((one_height) || r + PRODUCT_FEW_ROWS < (rows)) {                                       \
             tile(TILE_ROWS, vectors, r, c, __VA_ARGS__);                                           \
             r += TILE_ROWS;                                                                        \
         } else {                                                                                   \
@@ -69,13 +65,13 @@ ATTN_INLINE void product_fetch_(product_ahead_t *ahead) {
             r += PRODUCT_LAST_ROWS;                                                                \
         }                                                                                          \
     }
-#define PRODUCT_TILES_(tile, rows, columns, ...)                                                   \
+#define PRODUCT_TILES_(tile, one_height, rows, columns, ...)                                       \
     int64_t c = 0;                                                                                 \
     for (; c + PANEL <= (columns); c += PANEL) {                                                   \
-        PRODUCT_ROWS_(tile, TILE_VECTORS, rows, __VA_ARGS__)                                       \
+        PRODUCT_ROWS_(tile, one_height, TILE_VECTORS, rows, __VA_ARGS__)                           \
     }                                                                                              \
     for (; c < (columns); c += VF_LANES) {                                                         \
-        PRODUCT_ROWS_(tile, 1, rows, __VA_ARGS__)                                                  \
+        PRODUCT_ROWS_(tile, (one_height) || PRODUCT_FEW_HEIGHTS, 1, rows, __VA_ARGS__)             \
     }
 
 ATTN_INLINE void product_zero_(int rows, int vectors, product_sums_t sums) {
@@ -108,8 +104,8 @@ ATTN_INLINE void product_add_(int rows, int vectors, product_sums_t sums,
                               const float *restrict right, int64_t stride, int64_t depth,
                               product_ahead_t *ahead) {
     while (depth > 0) {
-        const int64_t steps = PRODUCT_FETCHES ? attn_min(depth, PRODUCT_FETCH_STEPS) : depth;
-        if (PRODUCT_FETCHES) product_fetch_(ahead);
+        const int64_t steps = VF_FETCHES ? attn_min(depth, PRODUCT_FETCH_STEPS) : depth;
+        if (VF_FETCHES) product_fetch_(ahead);
         ATTN_UNROLL_4
         for (int64_t k = 0; k < steps; k++, left += step, right += stride)
             product_step_(0, rows, vectors, sums, left, row, right);
@@ -146,8 +142,9 @@ ATTN_STEP void product(float *restrict out, int64_t out_stride, const float *res
                        int64_t left_stride, const float *restrict right, int64_t right_stride,
                        int64_t depth, int64_t rows, int64_t columns, const float *factors,
                        int causal, product_ahead_t *ahead) {
-    PRODUCT_TILES_(product_tile_, causal ? attn_min(rows, c + PANEL) : rows, columns, out,
-                   out_stride, left, left_stride, right, right_stride, depth, factors, rows, ahead);
+    PRODUCT_TILES_(product_tile_, PRODUCT_ONE_HEIGHT, causal ? attn_min(rows, c + PANEL) : rows,
+                   columns, out, out_stride, left, left_stride, right, right_stride, depth, factors,
+                   rows, ahead);
 }
 
 /* ---- left^T * right ------------------------------------------------------------------------------- */
@@ -178,8 +175,8 @@ ATTN_STEP void product_add_transposed(float *restrict out, int64_t out_stride,
                                       const float *restrict right, int64_t right_stride,
                                       int64_t depth, int64_t rows, int64_t columns,
                                       product_ahead_t *ahead) {
-    PRODUCT_TILES_(product_transposed_tile_, rows, columns, out, out_stride, left, left_stride,
-                   right, right_stride, depth, rows, ahead)
+    PRODUCT_TILES_(product_transposed_tile_, PRODUCT_ONE_HEIGHT, rows, columns, out, out_stride,
+                   left, left_stride, right, right_stride, depth, rows, ahead)
 }
 
 /* ---- a chunk's output ----------------------------------------------------------------------------- */
@@ -230,7 +227,8 @@ ATTN_INLINE void product_chunk_tile_(int tile_rows, int vectors, int64_t r, int6
 /** out[r] = factors[r] * (query_r state + sum_{j<=r} scores[j][r] values[j]) */
 ATTN_STEP void product_chunk(float *restrict out, int64_t out_stride, const product_chunk_t *chunk,
                              int64_t columns, product_ahead_t *ahead) {
-    PRODUCT_TILES_(product_chunk_tile_, chunk->rows, columns, out, out_stride, chunk, ahead)
+    PRODUCT_TILES_(product_chunk_tile_, PRODUCT_FEW_HEIGHTS, chunk->rows, columns, out, out_stride,
+                   chunk, ahead)
 }
 
 #endif

@@ -45,7 +45,7 @@
  *     vi_pair_bf16(low, high) vi_store(p, v)   lanes whose halves are two such floats
  *
  *     vf_prefetch(address)                     ask for a cache line, into the second cache
- *     vf_prefetch_bytes(address, bytes)        for all there are, first of all
+ *     vf_prefetch_bytes(address, bytes)        for all there are, first of all; nothing where VF_FETCHES is 0
  *     vf_transpose(rows, from, stride, to, width, f)   4 columns of 2, 4 or VF_LANES rows, a constant:
  *                                              to[k*width + j] = f * from[j*stride + k]
  *
@@ -154,9 +154,16 @@
 #define VF_HAS_AMX 0
 #endif
 
+/* Whether a processor can be asked for memory ahead. A module has no instruction for it, and compilers would leave it
+ * the loops around. */
+#if defined(__wasm__)
+enum { VF_FETCHES = 0 };
+#else
+enum { VF_FETCHES = 1 };
+#endif
+
 /* The address may lie outside of any array, where a pointer may not point. Not into the first cache:
- * few lines can be on their way there, and loads wait for the same places. A module has no instruction for it, and
- * compilers would leave it the loops around. */
+ * few lines can be on their way there, and loads wait for the same places. */
 ATTN_INLINE void vf_prefetch(uintptr_t address) {
 #if defined(__wasm__)
     (void)address;

@@ -75,8 +75,8 @@ ATTN_INLINE void add_tile(int tile_rows, int vectors, int64_t r, int64_t c,
 }
 
 #define ADD_TILES_(way)                                                                            \
-    PRODUCT_TILES_(add_tile, rows, state->stride, state, keep, way, left, left_stride, right,      \
-                   count, rows, ahead)
+    PRODUCT_TILES_(add_tile, way >= ADD_DECAYED ? PRODUCT_FEW_HEIGHTS : PRODUCT_ONE_HEIGHT, rows,  \
+                   state->stride, state, keep, way, left, left_stride, right, count, rows, ahead)
 
 /* S = a S + left^T right, of `count` tokens: left[count][left_stride], right[count][the state's stride]. */
 ATTN_STEP void add_products(linear_state_t *state, int64_t rows, const linear_keep_t *keep,

@@ -9,7 +9,7 @@
  * one of which few lines are in a row. */
 static void ahead_of(product_ahead_t *ahead, int index, const attn_tensor_t *tensor, int64_t batch,
                      int64_t head, int64_t first) {
-    if (!PRODUCT_FETCHES) return;
+    if (!VF_FETCHES) return;
     const int64_t size = attn_dtype_size(tensor->dtype);
     ahead->arrays[index].at = (uintptr_t)tensor->data +
                               (uintptr_t)(attn_broadcast_offset(tensor, batch, head, first) * size);

@@ -19,7 +19,7 @@ ATTN_INLINE vf some_columns(const float *values, const float *matrix, int64_t ro
     for (int c = 0; c < COLUMNS; c++) sums[c] = vf_zero();
     for (int64_t r = 0; r < rows; r++) {
         const vf row = vf_load(values + r * LANES);
-        if (next) vf_prefetch(next + (uintptr_t)(r * stride) * sizeof *values);
+        if (VF_FETCHES && next) vf_prefetch(next + (uintptr_t)(r * stride) * sizeof *values);
         ATTN_UNROLL
         for (int c = 0; c < COLUMNS; c++)
             sums[c] = vf_add(sums[c], vf_mul(vf_set1(matrix[r * COLUMNS + c]), row));
@@ -31,7 +31,7 @@ ATTN_INLINE vf some_columns(const float *values, const float *matrix, int64_t ro
 
 /* Asks for what is taken next: `width` features of each row. */
 ATTN_INLINE void ask(const float *values, int64_t stride, int64_t width, int64_t rows) {
-    for (int64_t r = 0; r < rows; r++)
+    for (int64_t r = 0; VF_FETCHES && r < rows; r++)
         for (int64_t f = 0; f < width; f += LINE)
             vf_prefetch((uintptr_t)values + (uintptr_t)(r * stride + f) * sizeof *values);
 }

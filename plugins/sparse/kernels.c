@@ -108,7 +108,7 @@ ATTN_RARE_STEP int64_t prepare_in_order(const attn_head_t *head, const attn_quer
         for (int64_t r = 0; r < TILE_ROWS; r++) {
             tile->places[r] = attn_place_of(head, queries, done + attn_min(r, tile->rows - 1));
             tile->places[r].query = order[tile->places[r].query];
-            if (PRODUCT_FETCHES) flash_fetch_query(head, tile->places[r]);
+            if (VF_FETCHES) flash_fetch_query(head, tile->places[r]);
         }
     }
     for (int64_t t = 0; t < count; t++) {
