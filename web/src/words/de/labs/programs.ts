@@ -54,7 +54,7 @@ const columns = {
     "chains that are right, sparse": "richtige Ketten, dünn",
     "chains that are right": "richtige Ketten",
     "width D": "Breite D",
-    "50 sqrt L": "50 sqrt L",
+    "50 sqrt L": "das 50-Fache von sqrt L",
     "neurons of f, g, h, u and the next state, linear":
         "Neuronen von f, g, h, u und dem nächsten Zustand, linear",
     "neurons of f, g, h, u and the next state, sparse":
@@ -70,7 +70,7 @@ const columns = {
     "largest weight, linear": "größtes Gewicht, linear",
     "largest weight, sparse": "größtes Gewicht, dünn",
     "largest weight": "größtes Gewicht",
-    "(M^4 + 8 L) / eps (Lemma A.1)": "(M^4 + 8 L) / eps (Lemma A.1)",
+    "(M^4 + 8 L) / eps (Lemma A.1)": "(M^4 + 8 L) / eps (nach Lemma A.1)",
     "block size B": "Blockgröße B",
     "1: the expression before is within what a query sees":
         "1: Der Ausdruck davor liegt in dem, was eine Query sieht",

@@ -73,6 +73,7 @@ const claims = {
     "features that are added": "Features, die hinzukommen",
     "additions and multiplications": "Additionen und Multiplikationen",
     distortion: "Verzerrung",
+    eps: "verlangtes eps",
     "Where a sketch has distortion below 1 and r < 0.1, no entry of the attention matrix moves by more than 12 r (Lemmas 3.1 to 3.4).":
         "Wo ein Sketch eine Verzerrung unter 1 hat und r < 0.1 ist, bewegt sich kein Eintrag der Attention-Matrix um mehr als 12 r (Lemmata 3.1 bis 3.4).",
     "Deterministic weights on m = O(eps^-2 n) features keep X X^T within 1 +- eps (Theorem 4.2; with the barrier method's constants eps = 2 sqrt q / (q + 1), q = m / n), and no entry of the attention matrix moves by more than 12 r (Theorem 3.6).":
