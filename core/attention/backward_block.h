@@ -33,8 +33,8 @@ _Static_assert(BACKWARD_KEYS <= (int)FLASH_KEYS, "a tile has room for a block's 
 
 /* A head's keys and values, and the sums that their gradients come to. Rows are padded to whole vectors. */
 typedef struct backward_keys {
-    attn_segment_t key;   /* its `values` are the keys themselves, in rows: what dS multiplies */
-    attn_segment_t value; /* panels alone */
+    attn_key_rows_t key;   /* its `values` are the keys themselves, in rows: what dS multiplies */
+    attn_key_rows_t value; /* panels alone */
     float *key_sums, *value_sums; /* [keys]: sum_i dS_ij Q_i, sum_i P_ij dO_i */
     uint8_t *ready;               /* of each panel of keys: whether all that is there */
     int64_t dim, value_dim;       /* floats a row */

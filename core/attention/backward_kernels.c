@@ -268,17 +268,17 @@ static void add_sinks(const backward_task_t *task, const backward_block_t *block
 /* What is done with the keys of a segment, for which the block's tiles have their ranges. */
 typedef void act_t(const backward_task_t *task, const space_t *space, int segment, watch_t *data);
 
-/* By a pattern these are runs of keys, one at a time. */
+/* By a pattern these are key spans, one at a time. */
 static void each_run(const backward_task_t *task, const space_t *space, act_t *act, watch_t *data) {
     backward_block_t *block = space->block;
     const uint32_t offsets = block->tiles[0].offsets;
-    flash_walk_t walk;
-    attn_run_t run;
-    attn_walk_begin(&walk, task->pattern, &task->head, data->queries, TILE_ROWS);
-    while (attn_walk_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
+    attn_span_iterator_t walk;
+    attn_key_span_t run;
+    attn_spans_begin(&walk, task->pattern, &task->head, data->queries, TILE_ROWS);
+    while (attn_spans_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
         for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
             flash_tile_t *tile = &block->tiles[t];
-            runs_look(tile, walk.rows[run.range] + t * TILE_ROWS, &run);
+            span_look(tile, walk.rows[run.range] + t * TILE_ROWS, &run);
             tile->offsets = run.full ? offsets & ~(uint32_t)ATTN_INPUT_MASK : offsets;
         }
         act(task, space, run.range < task->pattern->in_place ? FLASH_ALL : FLASH_GATHERED, data);
@@ -388,7 +388,7 @@ static attn_queries_t queries_of(const backward_task_t *task, int64_t at) {
     const attn_problem_t *problem = task->head.problem;
     const attn_pattern_t *pattern = task->pattern;
     const int64_t first = at % problem->queries, left = problem->queries - first;
-    const int64_t most = pattern ? WALK_ROWS / TILE_ROWS * TILE_ROWS : BACKWARD_ROWS;
+    const int64_t most = pattern ? SPAN_ROWS / TILE_ROWS * TILE_ROWS : BACKWARD_ROWS;
     attn_queries_t queries = {
         .head = task->head.kv_head * attn_group(problem) + at / problem->queries,
         .lines = 1,

@@ -23,7 +23,7 @@ ATTN_INLINE void flash_lay_out_operands(flash_scratch_t *scratch, const attn_pro
 
 /* Keys or values `first` <= j < first + count of a segment as floats in scratch->rows, and zeros behind them, up to whole
  * panels of both. */
-ATTN_RARE_STEP void bf16_read_rows_(const attn_head_t *head, const attn_segment_t *segment,
+ATTN_RARE_STEP void bf16_read_rows_(const attn_head_t *head, const attn_key_rows_t *segment,
                                     const attn_tensor_t *tensor, const attn_tensor_t *scales,
                                     int64_t first, int64_t count, int64_t width,
                                     const flash_scratch_t *scratch) {
@@ -49,7 +49,7 @@ ATTN_INLINE const uint16_t *bf16_row_(const attn_tensor_t *tensor, const attn_he
     return flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, row));
 }
 
-ATTN_RARE_STEP void bf16_pack_keys_(const attn_head_t *head, const attn_segment_t *segment,
+ATTN_RARE_STEP void bf16_pack_keys_(const attn_head_t *head, const attn_key_rows_t *segment,
                                     int64_t first, int64_t count, const flash_panel_t *panel,
                                     const flash_scratch_t *scratch) {
     const attn_tensor_t *key = &head->io->key;
@@ -64,7 +64,7 @@ ATTN_RARE_STEP void bf16_pack_keys_(const attn_head_t *head, const attn_segment_
     bf16_pack(FLASH_PARTS, scratch->bf16.panel, PANEL, dim, words, panel->keys);
 }
 
-ATTN_RARE_STEP void bf16_pack_values_(const attn_head_t *head, const attn_segment_t *segment,
+ATTN_RARE_STEP void bf16_pack_values_(const attn_head_t *head, const attn_key_rows_t *segment,
                                       int64_t first, int64_t count, const flash_panel_t *panel,
                                       const flash_scratch_t *scratch) {
     const attn_tensor_t *value = &head->io->value;
@@ -83,7 +83,7 @@ ATTN_RARE_STEP void bf16_pack_values_(const attn_head_t *head, const attn_segmen
 }
 
 /** Pack panel number `number` of a segment of the head. */
-ATTN_RARE_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment,
+ATTN_RARE_STEP void flash_pack(const attn_head_t *head, const attn_key_rows_t *segment,
                                int64_t number, const flash_scratch_t *scratch) {
     const attn_io_t *io = head->io;
     const int64_t first = number * PANEL, count = attn_min(PANEL, segment->count - first);

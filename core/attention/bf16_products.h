@@ -36,8 +36,8 @@ ATTN_INLINE uint64_t bf16_panel_bytes(int64_t dim, int64_t value_dim) {
     return bf16_key_bytes(dim) + bf16_value_bytes(value_dim) + ATTN_PIECE_ALIGNMENT;
 }
 
-ATTN_INLINE flash_panel_t flash_panel_at(const attn_segment_t *segment, int64_t number, int64_t dim,
-                                         int64_t value_dim) {
+ATTN_INLINE flash_panel_t flash_panel_at(const attn_key_rows_t *segment, int64_t number,
+                                         int64_t dim, int64_t value_dim) {
     char *at = (char *)segment->panels + (uint64_t)number * bf16_panel_bytes(dim, value_dim);
     return (flash_panel_t){
         .keys = (int32_t *)at,
@@ -111,7 +111,7 @@ ATTN_INLINE void bf16_scores_part_(const flash_tile_t *tile, attn_range_t seen, 
 }
 
 /* S of all rows for those of the keys [base, base + keys) that are `seen`: whole panels, or one vector of one. */
-ATTN_STEP void flash_products(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+ATTN_STEP void flash_products(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
                               int64_t keys, attn_range_t seen) {
     const int64_t from = FLASH_HAS_ONE ? base % PANEL : 0;
     for (int64_t done = 0; done < keys; done += PANEL) {
@@ -146,7 +146,7 @@ ATTN_RARE_STEP void bf16_clean_(const int32_t *words, int32_t *clean) {
 /* sums += part p of the weights of the keys [base, base + keys), whole words, times part q of column c of their values, for
  * `vectors` vectors of columns from c on; `rows`, `vectors` and `clean`, whether values may not be finite, are constants. */
 ATTN_INLINE void bf16_add_keys_(int rows, int vectors, int clean, const flash_tile_t *tile,
-                                const attn_segment_t *segment, int64_t base, int64_t keys,
+                                const attn_key_rows_t *segment, int64_t base, int64_t keys,
                                 int64_t c, int p, int q, bf16_sums_t *sums) {
     const int64_t part = BF16_VALUE_WORDS * PANEL;
     bf16_rows_t left = {tile->bf16.weights, FLASH_KEYS, TILE_ROWS * FLASH_KEYS};
@@ -167,7 +167,7 @@ ATTN_INLINE void bf16_add_keys_(int rows, int vectors, int clean, const flash_ti
 
 /* out[r][c] += their sum. */
 ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, flash_tile_t *tile,
-                                   const attn_segment_t *segment, int64_t base, int64_t keys,
+                                   const attn_key_rows_t *segment, int64_t base, int64_t keys,
                                    int64_t c) {
     bf16_sums_t sums;
     bf16_zero(rows, vectors, &sums);
@@ -185,7 +185,7 @@ ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, flash_tile_
 }
 
 ATTN_INLINE void bf16_add_rows_(int rows, int clean, flash_tile_t *tile,
-                                const attn_segment_t *segment, int64_t base, int64_t keys) {
+                                const attn_key_rows_t *segment, int64_t base, int64_t keys) {
     int64_t c = 0;
     for (; c + PANEL <= tile->value_dim; c += PANEL)
         bf16_add_columns_(rows, TILE_VECTORS, clean, tile, segment, base, keys, c);
@@ -226,7 +226,7 @@ ATTN_RARE_STEP void bf16_add_seen_(flash_tile_t *tile, const flash_panel_t *pane
 }
 
 /* Finite values first, with the same sums as where all are: what a row does not see changes no bit of it. */
-ATTN_RARE_STEP void bf16_add_infinite_(flash_tile_t *tile, const attn_segment_t *segment,
+ATTN_RARE_STEP void bf16_add_infinite_(flash_tile_t *tile, const attn_key_rows_t *segment,
                                        int64_t base, int64_t keys, int masked) {
     bf16_add_rows_(TILE_ROWS, 1, tile, segment, base, keys);
     for (int64_t j = base, end; j < base + keys; j = end) {
@@ -238,7 +238,7 @@ ATTN_RARE_STEP void bf16_add_infinite_(flash_tile_t *tile, const attn_segment_t 
 }
 
 /* Whether all values of these keys are. */
-ATTN_INLINE int bf16_are_finite_(const flash_tile_t *tile, const attn_segment_t *segment,
+ATTN_INLINE int bf16_are_finite_(const flash_tile_t *tile, const attn_key_rows_t *segment,
                                  int64_t base, int64_t keys) {
     int64_t finite = 1;
     for (int64_t p = base / PANEL; p * PANEL < base + keys; p++)
@@ -247,7 +247,7 @@ ATTN_INLINE int bf16_are_finite_(const flash_tile_t *tile, const attn_segment_t 
 }
 
 /* Add the values of the keys [base, base + keys) by their weights; `masked`: rows may leave out some of those that they see. */
-ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
                                   int64_t keys, int masked) {
     if (!tile->out) return;
     bf16_split_weights_(tile, keys);
@@ -259,8 +259,8 @@ ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_segment_t *segm
         bf16_add_rows_(TILE_ROWS, 0, tile, segment, base, keys);
 }
 
-/* Of a run that tiles take at once: flash_add_values() goes by panels anyway. */
-ATTN_INLINE int flash_add_finite(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+/* Of a span that tiles take at once: flash_add_values() goes by panels anyway. */
+ATTN_INLINE int flash_add_finite(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
                                  int64_t keys, attn_range_t run) {
     (void)tile, (void)segment, (void)base, (void)keys, (void)run;
     return 0;

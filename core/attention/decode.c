@@ -5,7 +5,7 @@
 /* The workspace: partial results of all units and splits, then the scratches. As large for any units: where there are
  * fewer, each has more rows. */
 typedef struct workspace {
-    flash_place_t *starts;      /* [units][most_splits()], of a pattern */
+    span_place_t *starts;       /* [units][most_splits()], of a pattern */
     decode_partial_t *partials; /* [units][splits][rows] */
     float *outs;                /* [units][splits][rows][out_stride] */
     char *scratch;
@@ -34,7 +34,7 @@ static workspace_t lay_out_decode(const flash_plan_t *plan, attn_arena_t *arena)
     space.out_stride = plan->decode->out_stride(problem);
     if (plan->pattern)
         space.starts = attn_arena_take(arena, problem->batch * problem->kv_heads * space.splits,
-                                       sizeof(flash_place_t));
+                                       sizeof(span_place_t));
     space.partials =
         attn_arena_take(arena, rows, (uint64_t)space.splits * sizeof(decode_partial_t));
     space.outs = attn_arena_take(arena, rows, (uint64_t)space.splits * row_size);
@@ -63,19 +63,19 @@ static attn_head_t head_of(const decode_run_t *run, int64_t index) {
 
 /* ---- splits ---------------------------------------------------------------------------------------- */
 
-/* Queries whose runs are a unit's: what they see depends on their numbers alone. */
+/* Queries whose key spans are a unit's: what they see depends on their numbers alone. */
 static attn_queries_t queries_of(const attn_head_t *head) {
     attn_queries_t queries = attn_all_queries(head);
     queries.lines = 1;
     return queries;
 }
 
-static flash_place_t *starts_of(const decode_run_t *run, int64_t head) {
+static span_place_t *starts_of(const decode_run_t *run, int64_t head) {
     return run->space.starts + head * most_splits(run->plan);
 }
 
-static int take(flash_walk_t *walk, attn_run_t *runs) {
-    return attn_walk_take(walk, runs, DECODE_RUNS, DECODE_SPLIT, 1);
+static int take(attn_span_iterator_t *walk, attn_key_span_t *runs) {
+    return attn_spans_take(walk, runs, DECODE_RUNS, DECODE_SPLIT, 1);
 }
 
 /* Walk over a head's runs once, and set where its splits begin, and all behind the last; returns how many
@@ -83,12 +83,12 @@ static int take(flash_walk_t *walk, attn_run_t *runs) {
 static int64_t find_splits(const decode_run_t *run, int64_t index) {
     const attn_head_t head = head_of(run, index);
     const attn_queries_t queries = queries_of(&head);
-    flash_place_t *starts = starts_of(run, index);
-    attn_run_t runs[DECODE_RUNS];
-    flash_walk_t walk;
+    span_place_t *starts = starts_of(run, index);
+    attn_key_span_t runs[DECODE_RUNS];
+    attn_span_iterator_t walk;
     const int64_t most = most_splits(run->plan);
     int64_t splits = 0;
-    attn_walk_begin(&walk, run->plan->pattern, &head, &queries, 1);
+    attn_spans_begin(&walk, run->plan->pattern, &head, &queries, 1);
     while (splits < most) {
         starts[splits] = walk.at;
         if (!take(&walk, runs)) break;
@@ -109,15 +109,16 @@ static int64_t count_splits(const decode_run_t *run) {
     return most;
 }
 
-static int runs_of(const decode_run_t *run, int64_t index, int64_t split, attn_run_t *runs) {
+static int runs_of(const decode_run_t *run, int64_t index, int64_t split, attn_key_span_t *runs) {
     if (!run->plan->pattern) {
-        runs[0] = (attn_run_t){.first = split * DECODE_SPLIT, .last = (split + 1) * DECODE_SPLIT};
+        runs[0] =
+            (attn_key_span_t){.first = split * DECODE_SPLIT, .last = (split + 1) * DECODE_SPLIT};
         return 1;
     }
     const attn_head_t head = head_of(run, index);
     const attn_queries_t queries = queries_of(&head);
-    flash_walk_t walk;
-    attn_walk_begin(&walk, run->plan->pattern, &head, &queries, 1);
+    attn_span_iterator_t walk;
+    attn_spans_begin(&walk, run->plan->pattern, &head, &queries, 1);
     walk.at = starts_of(run, index)[split];
     return take(&walk, runs);
 }
@@ -141,7 +142,7 @@ static void attend_split(void *data, int64_t number, uint32_t worker) {
     const int64_t team = run->by_split ? at % run->teams : at / space->splits;
     const int64_t index = team * run->heads;
     const attn_head_t head = head_of(run, index);
-    attn_run_t runs[DECODE_RUNS];
+    attn_key_span_t runs[DECODE_RUNS];
     const decode_task_t task = {
         .head = &head,
         .pattern = run->plan->pattern,

@@ -174,12 +174,12 @@ static void attend_head(const decode_task_t *task, decode_partial_t *partials, f
                         void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     const scratch_t space = lay_out_decode_task(task->head->problem, &arena);
-    const attn_run_t *runs = task->runs;
+    const attn_key_span_t *runs = task->runs;
     const int64_t block = block_of(task);
     clear(out, task->count * space.out_stride);
     begin_rows(task, &space);
     for (int64_t i = 0, by; i < task->run_count; i++) {
-        attn_run_t part = {.last = runs[i].first};
+        attn_key_span_t part = {.last = runs[i].first};
         while (part.last < runs[i].last) {
             part = part_of(task->pattern, &runs[i], part.last, &by);
             const attn_range_t span = show(task, &space, &part, by);
@@ -210,9 +210,9 @@ static void member_of(const decode_task_t *task, const scratch_t *space, int64_t
     if (space->query_scales) member->space.query_scales += before;
 }
 
-/* Let the rows of all heads see a part of a run; returns what any of them sees. */
+/* Let the rows of all heads see a part of a span; returns what any of them sees. */
 static attn_range_t show_all(const decode_task_t *task, const scratch_t *space,
-                             const attn_run_t *part, int64_t by) {
+                             const attn_key_span_t *part, int64_t by) {
     attn_range_t span = {INT64_MAX, 0};
     for (int64_t h = 0; h < task->heads; h++) {
         member_t member;
@@ -237,7 +237,7 @@ static void attend_heads(const decode_task_t *task, decode_partial_t *partials, 
         begin_rows(&member.task, &member.space);
     }
     for (int64_t i = 0, by; i < task->run_count; i++) {
-        attn_run_t part = {.last = task->runs[i].first};
+        attn_key_span_t part = {.last = task->runs[i].first};
         while (part.last < task->runs[i].last) {
             part = part_of(task->pattern, &task->runs[i], part.last, &by);
             const attn_range_t span = show_all(task, &space, &part, by);

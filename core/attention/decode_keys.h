@@ -49,11 +49,11 @@ static decode_scales_t scales_of(const attn_head_t *head, const attn_tensor_t *s
                              scales->stride[2]};
 }
 
-/* ---- runs of keys ---------------------------------------------------------------------------------- */
+/* ---- key spans ------------------------------------------------------------------------------------ */
 
-/* Let the rows see a run, `by` added to its keys and their ranges'; returns what any of them sees. */
+/* Let the rows see a span, `by` added to its keys and their ranges'; returns what any of them sees. */
 ATTN_RARE_STEP attn_range_t show(const decode_task_t *task, const scratch_t *space,
-                                 const attn_run_t *run, int64_t by) {
+                                 const attn_key_span_t *run, int64_t by) {
     const attn_head_t *head = task->head;
     const attn_pattern_t *pattern = task->pattern;
     const attn_problem_t *problem = head->problem;
@@ -79,12 +79,12 @@ ATTN_RARE_STEP attn_range_t show(const decode_task_t *task, const scratch_t *spa
 }
 
 /*
- * The part of a run that begins at `first`: keys that follow each other where they are read, `by` behind
- * their positions in the run. All of a range; of a list as many as stand side by side in memory.
+ * The part of a span that begins at `first`: keys that follow each other where they are read, `by` behind
+ * their positions in the span. All of a range; of a list as many as stand side by side in memory.
  */
-ATTN_RARE_STEP attn_run_t part_of(const attn_pattern_t *pattern, const attn_run_t *run,
-                                  int64_t first, int64_t *by) {
-    attn_run_t part = *run;
+ATTN_RARE_STEP attn_key_span_t part_of(const attn_pattern_t *pattern, const attn_key_span_t *run,
+                                       int64_t first, int64_t *by) {
+    attn_key_span_t part = *run;
     part.first = first;
     *by = 0;
     if (!pattern || run->range < pattern->in_place) return part;

@@ -35,14 +35,14 @@ static void fill(float *const *rows, int64_t count, int64_t keys, float value) {
 /* Scores of the keys that a pattern's spans have. */
 static void score_pattern(const flash_plan_t *plan, decode_task_t *task, int32_t stage,
                           float *const *rows, void *scratch) {
-    attn_run_t spans[DECODE_RUNS];
-    flash_walk_t walk;
+    attn_key_span_t spans[DECODE_RUNS];
+    attn_span_iterator_t walk;
     attn_queries_t queries = attn_all_queries(task->head);
     queries.lines = 1; /* what they see depends on their numbers alone */
     task->pattern = plan->pattern;
     task->runs = spans;
-    attn_walk_begin(&walk, plan->pattern, task->head, &queries, 1);
-    while ((task->run_count = attn_walk_take(&walk, spans, DECODE_RUNS, INT64_MAX / 2, 1)) > 0)
+    attn_spans_begin(&walk, plan->pattern, task->head, &queries, 1);
+    while ((task->run_count = attn_spans_take(&walk, spans, DECODE_RUNS, INT64_MAX / 2, 1)) > 0)
         plan->decode->score(task, stage, rows, scratch);
 }
 
@@ -52,7 +52,7 @@ static void score(const flash_plan_t *plan, const attn_head_t *head, int64_t fir
     const attn_queries_t all = attn_all_queries(head);
     const int64_t keys = plan->problem.keys;
     const int weights = stage == ATTN_SCORES_WEIGHTS, masked = stage == ATTN_SCORES_MASKED;
-    const attn_run_t whole = {.last = keys};
+    const attn_key_span_t whole = {.last = keys};
     decode_task_t task = {
         .head = head, .heads = 1, .first = first, .count = count, .runs = &whole, .run_count = 1};
     if (weights || masked) fill(rows, count, keys, -INFINITY);

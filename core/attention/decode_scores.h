@@ -13,7 +13,7 @@ static int are_masked(int32_t stage) {
 }
 
 /* Before masking, every row has scores of all keys of a span. */
-static attn_range_t show_hidden(const scratch_t *space, int64_t rows, const attn_run_t *span) {
+static attn_range_t show_hidden(const scratch_t *space, int64_t rows, const attn_key_span_t *span) {
     for (int64_t r = 0; r < rows; r++) {
         space->rows[r].first = span->first;
         space->rows[r].last = span->last;
@@ -80,7 +80,7 @@ ATTN_RARE_STEP void score(const decode_task_t *task, int32_t stage, float *const
     const int64_t block = block_of(task), chunk = chunk_of(task);
     begin_rows(task, &space);
     for (int64_t i = 0, by; i < task->run_count; i++) {
-        attn_run_t part = {.last = task->runs[i].first};
+        attn_key_span_t part = {.last = task->runs[i].first};
         while (part.last < task->runs[i].last) {
             part = part_of(task->pattern, &task->runs[i], part.last, &by);
             attn_range_t span = show(task, &space, &part, by);

@@ -16,7 +16,7 @@ ATTN_INLINE void flash_lay_out_operands(flash_scratch_t *scratch, const attn_pro
 
 /** Pack panel number `panel` of a segment of the head, and copy its values in f32 where they are wanted.
  */
-ATTN_RARE_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment,
+ATTN_RARE_STEP void flash_pack(const attn_head_t *head, const attn_key_rows_t *segment,
                                int64_t panel, const flash_scratch_t *scratch) {
     float *rows = scratch->rows;
     const attn_problem_t *problem = head->problem;

@@ -15,7 +15,7 @@ ATTN_INLINE void flash_begin_products(void) {}
 ATTN_INLINE void flash_end_products(void) {}
 
 /* S of all rows for those of the keys [base, base + keys) that are `seen`: whole panels, or one vector of one. */
-ATTN_STEP void flash_products(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+ATTN_STEP void flash_products(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
                               int64_t keys, attn_range_t seen) {
     const int64_t from = TILE_HAS_ONE ? base % PANEL : 0;
     for (int64_t done = 0; done < keys; done += PANEL) {
@@ -26,7 +26,7 @@ ATTN_STEP void flash_products(flash_tile_t *tile, const attn_segment_t *segment,
 }
 
 /* Add the values of the keys [base, base + keys) by their weights; `masked`: rows may leave out some of those that they see. */
-ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
                                   int64_t keys, int masked) {
     int64_t first[TILE_ROWS], last[TILE_ROWS];
     if (!tile->out) return;
@@ -39,8 +39,8 @@ ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_segment_t *segm
                            first, last, masked, tile->value_dim);
 }
 
-/* The same of a run, where all values of its panels are known to be finite; else 0. No row has weights for others. */
-ATTN_INLINE int flash_add_finite(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+/* The same of a span, where all values of its panels are known to be finite; else 0. No row has weights for others. */
+ATTN_INLINE int flash_add_finite(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
                                  int64_t keys, attn_range_t run) {
     const int64_t stride = segment->values_stride;
     for (int64_t p = base / PANEL; p * PANEL < base + keys; p++)

@@ -11,7 +11,7 @@ enum { FLASH_ALL, FLASH_GATHERED, FLASH_SEGMENTS = ATTN_SMALL ? 1 : 2 };
 typedef struct flash_head {
     attn_head_t head;
     const attn_pattern_t *pattern; /* NULL: dense */
-    attn_segment_t segments[FLASH_SEGMENTS];
+    attn_key_rows_t segments[FLASH_SEGMENTS];
     int64_t pass; /* of pattern->passes */
 } flash_head_t;
 
@@ -34,7 +34,7 @@ typedef struct flash_kernels {
     void (*scratch)(const attn_problem_t *problem, const attn_pattern_t *pattern,
                     attn_arena_t *arena);
     /* Pack panel number `panel` of a segment's keys, and its values if they need it. */
-    void (*pack)(const attn_head_t *head, const attn_segment_t *segment, int64_t panel,
+    void (*pack)(const attn_head_t *head, const attn_key_rows_t *segment, int64_t panel,
                  void *scratch);
     /* Output and lse of the queries. */
     void (*attend)(const flash_head_t *head, const attn_queries_t *queries);
@@ -61,7 +61,7 @@ typedef struct decode_task {
     const attn_pattern_t *pattern; /* NULL: all keys */
     int64_t heads, number;         /* how many, and which of them `head` is: 0 for the driver */
     int64_t first, count;
-    const attn_run_t *runs;
+    const attn_key_span_t *runs;
     int64_t run_count;
     int64_t step; /* rows of partial results from a head's first to the next's */
 } decode_task_t;

@@ -1,36 +1,36 @@
 /*
- * attention/key_spans.h: tiles of queries walk over the runs of keys that a pattern keeps (pattern.h).
+ * attention/key_spans.h: tiles of queries go over the key spans that a pattern keeps (pattern.h).
  *
- * Short runs are taken together: their logits stand side by side, so that the steps of the softmax and
- * the sums of a tile are those of FLASH_KEYS keys, not those of a block. Of a run a tile computes the
- * panels that one of its rows sees, and where one vector of a panel has all those, that.
+ * Short spans are taken together: their logits stand side by side, so that the steps of the softmax and
+ * the sums of a tile are those of FLASH_KEYS keys, not those of a block. Of a span a tile computes the
+ * panels in which a key is visible to one of its rows, or the one vector of a panel that has all those.
  */
 #ifndef ATTN_ATTENTION_KEY_SPANS_H
 #define ATTN_ATTENTION_KEY_SPANS_H
 
 #include "attention/online_softmax.h"
 
-enum { RUNS = 16 /* at most that are taken together */ };
+enum { SPANS = 16 /* at most that are taken together */ };
 
-/* A run as a tile sees it: keys [base, base + keys) of a segment, whole panels, or one vector of one; 0 keys: not at
- * all. */
-typedef struct runs_piece {
-    const attn_segment_t *segment;
-    const attn_range_t *rows; /* [TILE_ROWS]: what each row sees */
-    attn_run_t run;
+/* What a tile computes of a span: keys [base, base + keys), whole panels, or one vector of one; 0 keys: nothing. */
+typedef struct span_piece {
+    const attn_key_rows_t *segment;
+    const attn_range_t *rows; /* [TILE_ROWS]: the keys visible to each row */
+    attn_key_span_t run;
     int64_t base, keys;
-} runs_piece_t;
+} span_piece_t;
 
-/* Set the rows' ranges to what they see of a run: those that see nothing of it stand where it does, too. */
-ATTN_RARE_STEP void runs_look(flash_tile_t *tile, const attn_range_t *rows, const attn_run_t *run) {
+/* Set the rows' ranges to the keys of a span that are visible to them; a row without any gets an empty range in it. */
+ATTN_RARE_STEP void span_look(flash_tile_t *tile, const attn_range_t *rows,
+                              const attn_key_span_t *run) {
     for (int r = 0; r < TILE_ROWS; r++) {
         tile->first[r] = attn_min(attn_max(rows[r].first, run->first), run->last);
         tile->last[r] = attn_max(tile->first[r], attn_min(rows[r].last, run->last));
     }
 }
 
-/** Set a run's piece: of it what the tile sees, `seen` being what any of its rows does. */
-ATTN_RARE_STEP void runs_cut(runs_piece_t *piece, const attn_run_t *run, attn_range_t seen) {
+/** Set a span's piece: what is visible to the tile, `seen` being the keys visible to any of its rows. */
+ATTN_RARE_STEP void span_cut(span_piece_t *piece, const attn_key_span_t *run, attn_range_t seen) {
     const int64_t first = attn_max(run->first, seen.first), last = attn_min(run->last, seen.last);
     const int one = FLASH_HAS_ONE && last - attn_round_down(first, VF_LANES) <= VF_LANES;
     const int64_t unit = one ? VF_LANES : PANEL;
@@ -41,32 +41,32 @@ ATTN_RARE_STEP void runs_cut(runs_piece_t *piece, const attn_run_t *run, attn_ra
     piece->keys = first < last ? attn_round_up(last - piece->base, unit) : 0;
 }
 
-ATTN_RARE_STEP void runs_logits(flash_tile_t *tile, const runs_piece_t *piece) {
+ATTN_RARE_STEP void span_logits(flash_tile_t *tile, const span_piece_t *piece) {
     const uint32_t offsets = tile->offsets;
     if (piece->run.full) tile->offsets &= ~(uint32_t)ATTN_INPUT_MASK;
-    runs_look(tile, piece->rows, &piece->run);
+    span_look(tile, piece->rows, &piece->run);
     flash_products(tile, piece->segment, piece->base, piece->keys,
                    (attn_range_t){piece->run.first, piece->run.last});
     flash_shape(tile, piece->segment, piece->base, piece->keys);
     tile->offsets = offsets;
 }
 
-/* The values of a run by the weights that stand at the tile's scores. */
-ATTN_RARE_STEP void runs_accumulate(flash_tile_t *tile, const runs_piece_t *piece) {
+/* The values of a span by the weights that stand at the tile's scores. */
+ATTN_RARE_STEP void span_accumulate(flash_tile_t *tile, const span_piece_t *piece) {
     const attn_range_t run = {piece->run.first, piece->run.last};
     if (flash_add_finite(tile, piece->segment, piece->base, piece->keys, run)) return;
-    runs_look(tile, piece->rows, &piece->run);
+    span_look(tile, piece->rows, &piece->run);
     flash_add_values(tile, piece->segment, piece->base, piece->keys, tile->offsets != 0);
 }
 
 /** Let a tile see `count` pieces, which have at most FLASH_KEYS keys in all. */
-ATTN_RARE_STEP void runs_step(flash_tile_t *tile, const runs_piece_t *pieces, int count) {
+ATTN_RARE_STEP void spans_step(flash_tile_t *tile, const span_piece_t *pieces, int count) {
     float *const scores = tile->scores;
     int64_t keys = 0;
     for (int i = 0; i < count; i++) {
         if (!pieces[i].keys) continue;
         tile->scores = scores + keys;
-        runs_logits(tile, &pieces[i]);
+        span_logits(tile, &pieces[i]);
         keys += pieces[i].keys;
     }
     tile->scores = scores;
@@ -76,7 +76,7 @@ ATTN_RARE_STEP void runs_step(flash_tile_t *tile, const runs_piece_t *pieces, in
     for (int i = 0; tile->out && i < count; i++) {
         if (!pieces[i].keys) continue;
         tile->scores = scores + keys;
-        runs_accumulate(tile, &pieces[i]);
+        span_accumulate(tile, &pieces[i]);
         keys += pieces[i].keys;
     }
     tile->scores = scores;

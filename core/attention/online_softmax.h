@@ -84,7 +84,7 @@ ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, const int64_t *m
 }
 
 /* An offset of -inf masks: also a logit that is NaN. */
-ATTN_RARE_STEP void flash_add_offsets(flash_tile_t *tile, const attn_segment_t *segment,
+ATTN_RARE_STEP void flash_add_offsets(flash_tile_t *tile, const attn_key_rows_t *segment,
                                       int64_t base, int64_t keys, float unit) {
     float offsets[FLASH_KEYS] = {0};
     for (int r = 0; r < tile->rows; r++) {
@@ -114,7 +114,7 @@ ATTN_STEP void flash_mask_ranges(flash_tile_t *tile, int64_t base, int64_t keys)
 }
 
 /* The stages after the product. */
-ATTN_INLINE void flash_shape(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+ATTN_INLINE void flash_shape(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
                              int64_t keys) {
     if (tile->softcap != 0.0f) flash_softcap(tile, keys);
     if (tile->offsets) flash_add_offsets(tile, segment, base, keys, ATTN_LOG4_E);
@@ -204,11 +204,11 @@ ATTN_RARE_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t
 }
 
 /* How a tile sees the keys [base, base + keys) of a segment, whole panels and at most FLASH_KEYS; `data` is the step's. */
-typedef void flash_step_t(const void *data, flash_tile_t *tile, const attn_segment_t *segment,
+typedef void flash_step_t(const void *data, flash_tile_t *tile, const attn_key_rows_t *segment,
                           int64_t base, int64_t keys);
 
 /* With the online softmax. */
-ATTN_INLINE void flash_step(const void *data, flash_tile_t *tile, const attn_segment_t *segment,
+ATTN_INLINE void flash_step(const void *data, flash_tile_t *tile, const attn_key_rows_t *segment,
                             int64_t base, int64_t keys) {
     (void)data;
     flash_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
@@ -222,7 +222,7 @@ ATTN_INLINE void flash_step(const void *data, flash_tile_t *tile, const attn_seg
  * them, so that a block's keys and values are read from the nearest cache by all but the first.
  */
 ATTN_INLINE void flash_attend_by(flash_step_t *step, const void *data, flash_tile_t *tiles,
-                                 int64_t count, const attn_segment_t *segment) {
+                                 int64_t count, const attn_key_rows_t *segment) {
     int64_t low = INT64_MAX, high = 0;
     for (int64_t t = 0; t < count; t++) {
         flash_span(&tiles[t], &tiles[t].low, &tiles[t].high);
@@ -241,7 +241,7 @@ ATTN_INLINE void flash_attend_by(flash_step_t *step, const void *data, flash_til
             }
 }
 
-ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const attn_segment_t *segment) {
+ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const attn_key_rows_t *segment) {
     flash_attend_by(flash_step, NULL, tiles, count, segment);
 }
 

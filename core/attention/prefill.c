@@ -138,7 +138,7 @@ static int64_t slot_count(const flash_plan_t *plan) {
 }
 
 static void lay_out_segment(const flash_plan_t *plan, int s, slot_t *slot, attn_arena_t *arena) {
-    attn_segment_t *segment = &slot->head.segments[s];
+    attn_key_rows_t *segment = &slot->head.segments[s];
     segment->count = key_count(plan, s);
     segment->panels = attn_arena_take(arena, panel_count(plan, s), panel_size(plan));
     if (!has_values(plan))
@@ -207,7 +207,7 @@ static int is_aligned(const attn_tensor_t *value, const float *first_row) {
 static void choose_values(const flash_plan_t *plan, slot_t *slot, int s) {
     const attn_head_t *head = &slot->head.head;
     const attn_tensor_t *value = &head->io->value;
-    attn_segment_t *segment = &slot->head.segments[s];
+    attn_key_rows_t *segment = &slot->head.segments[s];
     segment->copy = NULL;
     segment->values = NULL;
     if (!value->data || has_values(plan)) return;
@@ -330,7 +330,7 @@ static attn_queries_t queries_of(const prefill_run_t *run, const attn_head_t *he
 /* All scores of the queries. */
 static void write_scores(const prefill_run_t *run, const flash_head_t *head,
                          const attn_queries_t *queries) {
-    float *rows[WALK_ROWS];
+    float *rows[SPAN_ROWS];
     for (int64_t i = 0; i < attn_row_count(queries); i++) {
         const attn_place_t at = attn_place_of(&head->head, queries, i);
         rows[i] = attn_row(&run->io->scores, at.batch, at.head, at.query);
@@ -381,7 +381,7 @@ void attn_prefill_weights(const flash_plan_t *plan, const attn_io_t *io, attn_pl
     for (int64_t done = 0; done < count;) {
         attn_queries_t queries = {.first = at.query + done, .count = plan->kernels->rows};
         if (has_blocks(plan)) queries = part_of(plan, &slot->head, at.query + done);
-        float *to[WALK_ROWS];
+        float *to[SPAN_ROWS];
         queries.head = at.head;
         queries.lines = 1;
         queries.count = attn_min(queries.count, count - done);

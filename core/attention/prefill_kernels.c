@@ -8,7 +8,7 @@
 #include "attention/span_iterator.h"
 #include "attention/tile_io.h"
 
-_Static_assert(FLASH_TILES *TILE_ROWS <= WALK_ROWS, "a walk has room for all queries of a task");
+_Static_assert(FLASH_TILES *TILE_ROWS <= SPAN_ROWS, "a walk has room for all queries of a task");
 
 static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern,
                     attn_arena_t *arena) {
@@ -16,16 +16,16 @@ static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern
     flash_lay_out(problem, arena);
 }
 
-static void pack(const attn_head_t *head, const attn_segment_t *segment, int64_t panel,
+static void pack(const attn_head_t *head, const attn_key_rows_t *segment, int64_t panel,
                  void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     const flash_scratch_t space = flash_lay_out(head->problem, &arena);
     flash_pack(head, segment, panel, &space);
 }
 
-/* ---- patterns: runs of keys ------------------------------------------------------------------------ */
+/* ---- patterns: key spans ------------------------------------------------------------------------ */
 
-static const attn_segment_t *segment_of(const flash_head_t *head, const attn_run_t *run) {
+static const attn_key_rows_t *segment_of(const flash_head_t *head, const attn_key_span_t *run) {
     return &head->segments[run->range < head->pattern->in_place ? FLASH_ALL : FLASH_GATHERED];
 }
 
@@ -33,18 +33,18 @@ static const attn_segment_t *segment_of(const flash_head_t *head, const attn_run
  * the first. */
 ATTN_RARE_STEP void attend_runs(const flash_head_t *head, const attn_queries_t *queries,
                                 flash_tile_t *tiles, int64_t count) {
-    flash_walk_t walk;
-    attn_run_t runs[RUNS];
-    runs_piece_t pieces[RUNS];
-    attn_walk_begin(&walk, head->pattern, &head->head, queries, TILE_ROWS);
-    for (int taken; (taken = attn_walk_take(&walk, runs, RUNS, FLASH_KEYS, PANEL)) > 0;)
+    attn_span_iterator_t walk;
+    attn_key_span_t runs[SPANS];
+    span_piece_t pieces[SPANS];
+    attn_spans_begin(&walk, head->pattern, &head->head, queries, TILE_ROWS);
+    for (int taken; (taken = attn_spans_take(&walk, runs, SPANS, FLASH_KEYS, PANEL)) > 0;)
         for (int64_t t = 0; t < count; t++) {
             for (int i = 0; i < taken; i++) {
                 pieces[i].segment = segment_of(head, &runs[i]);
                 pieces[i].rows = walk.rows[runs[i].range] + t * TILE_ROWS;
-                runs_cut(&pieces[i], &runs[i], walk.tiles[runs[i].range][t]);
+                span_cut(&pieces[i], &runs[i], walk.tiles[runs[i].range][t]);
             }
-            runs_step(&tiles[t], pieces, taken);
+            spans_step(&tiles[t], pieces, taken);
         }
 }
 
@@ -77,13 +77,13 @@ ATTN_RARE_STEP void prefill_attend(const flash_head_t *head, const attn_queries_
 ATTN_RARE_STEP void write_runs(const flash_head_t *head, const attn_queries_t *queries,
                                flash_tile_t *tiles, int64_t count, int32_t stage,
                                float *const *rows) {
-    flash_walk_t walk;
-    attn_run_t run;
-    attn_walk_begin(&walk, head->pattern, &head->head, queries, TILE_ROWS);
-    while (attn_walk_take(&walk, &run, 1, INT64_MAX / 2, 1))
+    attn_span_iterator_t walk;
+    attn_key_span_t run;
+    attn_spans_begin(&walk, head->pattern, &head->head, queries, TILE_ROWS);
+    while (attn_spans_take(&walk, &run, 1, INT64_MAX / 2, 1))
         for (int64_t t = 0; t < count; t++) {
             const uint32_t offsets = tiles[t].offsets;
-            runs_look(&tiles[t], walk.rows[run.range] + t * TILE_ROWS, &run);
+            span_look(&tiles[t], walk.rows[run.range] + t * TILE_ROWS, &run);
             if (run.full) tiles[t].offsets &= ~(uint32_t)ATTN_INPUT_MASK;
             flash_scores(&tiles[t], segment_of(head, &run), stage, rows + t * TILE_ROWS);
             tiles[t].offsets = offsets;
@@ -96,7 +96,7 @@ ATTN_RARE_STEP void write_scores(const flash_head_t *head, const attn_queries_t 
                                  float *const *rows) {
     const int weights = stage == ATTN_SCORES_WEIGHTS;
     const int64_t keys = head->head.problem->keys;
-    const attn_segment_t *all = &head->segments[FLASH_ALL];
+    const attn_key_rows_t *all = &head->segments[FLASH_ALL];
     if (!weights && stage != ATTN_SCORES_MASKED) {
         flash_see_hidden(tiles, count, keys);
         flash_scores_of_all(all, tiles, count, stage, rows);

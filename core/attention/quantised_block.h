@@ -45,7 +45,7 @@ static block_t lay_out_block(int bytes, const attn_problem_t *problem, attn_aren
     return block;
 }
 
-static block_t block_at(int bytes, const attn_problem_t *problem, const attn_segment_t *segment,
+static block_t block_at(int bytes, const attn_problem_t *problem, const attn_key_rows_t *segment,
                         int64_t number) {
     attn_arena_t size = {.base = NULL};
     lay_out_block(bytes, problem, &size);
@@ -207,7 +207,7 @@ ATTN_INLINE void pack_values(const form_t form, const attn_head_t *head, const p
 }
 
 /* Block number `number` of a segment; `memory` has room for packing. */
-ATTN_INLINE void pack(const form_t form, const attn_head_t *head, const attn_segment_t *segment,
+ATTN_INLINE void pack(const form_t form, const attn_head_t *head, const attn_key_rows_t *segment,
                       int64_t number, void *memory) {
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *key = &head->io->key;

@@ -40,7 +40,7 @@ static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern
 /* One tile and one block, of which it sees the keys from `first` on, `keys` of them: whole panels. */
 typedef struct step {
     const attn_head_t *head;
-    const attn_segment_t *segment;
+    const attn_key_rows_t *segment;
     flash_tile_t *tile;
     const queries_t *queries;
     const block_t *block;
@@ -280,7 +280,7 @@ ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_
         lay_out_block(form.bytes, problem, &size);                                                 \
         return size.used;                                                                          \
     }                                                                                              \
-    ATTN_RARE_STEP void name##_pack(const attn_head_t *head, const attn_segment_t *segment,        \
+    ATTN_RARE_STEP void name##_pack(const attn_head_t *head, const attn_key_rows_t *segment,       \
                                     int64_t number, void *memory) {                                \
         pack(form, head, segment, number, memory);                                                 \
     }                                                                                              \

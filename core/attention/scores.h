@@ -28,7 +28,7 @@ ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
 }
 
 /* The tile's products for the keys [base, base + keys) as they are after `stage`. */
-ATTN_RARE_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+ATTN_RARE_STEP void flash_score(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
                                 int64_t keys, int32_t stage) {
     if (stage == ATTN_SCORES_WEIGHTS) {
         flash_shape(tile, segment, base, keys);
@@ -42,7 +42,7 @@ ATTN_RARE_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segmen
 }
 
 /* Those to rows[r][j] for position j, where a row sees it. */
-ATTN_RARE_STEP void flash_copy_scores(const flash_tile_t *tile, const attn_segment_t *segment,
+ATTN_RARE_STEP void flash_copy_scores(const flash_tile_t *tile, const attn_key_rows_t *segment,
                                       int64_t base, int64_t keys, float *const *rows) {
     for (int64_t r = 0; r < tile->rows; r++) {
         const float *row = tile->scores + r * FLASH_KEYS;
@@ -53,11 +53,11 @@ ATTN_RARE_STEP void flash_copy_scores(const flash_tile_t *tile, const attn_segme
 }
 
 /* How a tile's products for the keys [base, base + keys) become scores; `data` is the step's. */
-typedef void flash_score_t(const void *data, flash_tile_t *tile, const attn_segment_t *segment,
+typedef void flash_score_t(const void *data, flash_tile_t *tile, const attn_key_rows_t *segment,
                            int64_t base, int64_t keys, int32_t stage);
 
 ATTN_INLINE void flash_score_step(const void *data, flash_tile_t *tile,
-                                  const attn_segment_t *segment, int64_t base, int64_t keys,
+                                  const attn_key_rows_t *segment, int64_t base, int64_t keys,
                                   int32_t stage) {
     (void)data;
     flash_score(tile, segment, base, keys, stage);
@@ -68,7 +68,8 @@ ATTN_INLINE void flash_score_step(const void *data, flash_tile_t *tile,
  * of the segment that a row does not see are left alone.
  */
 ATTN_INLINE void flash_scores_by(flash_score_t *score, const void *data, flash_tile_t *tile,
-                                 const attn_segment_t *segment, int32_t stage, float *const *rows) {
+                                 const attn_key_rows_t *segment, int32_t stage,
+                                 float *const *rows) {
     int64_t low, high;
     flash_span(tile, &low, &high);
     for (int64_t base = attn_round_down(low, PANEL); base < high; base += FLASH_KEYS) {
@@ -79,13 +80,13 @@ ATTN_INLINE void flash_scores_by(flash_score_t *score, const void *data, flash_t
     }
 }
 
-ATTN_RARE_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segment, int32_t stage,
+ATTN_RARE_STEP void flash_scores(flash_tile_t *tile, const attn_key_rows_t *segment, int32_t stage,
                                  float *const *rows) {
     flash_scores_by(flash_score_step, NULL, tile, segment, stage, rows);
 }
 
 /** The same of some tiles, whose rows follow each other. */
-ATTN_RARE_STEP void flash_scores_of_all(const attn_segment_t *segment, flash_tile_t *tiles,
+ATTN_RARE_STEP void flash_scores_of_all(const attn_key_rows_t *segment, flash_tile_t *tiles,
                                         int64_t count, int32_t stage, float *const *rows) {
     for (int64_t t = 0; t < count; t++)
         flash_scores(&tiles[t], segment, stage, rows + t * TILE_ROWS);

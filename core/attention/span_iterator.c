@@ -8,14 +8,14 @@ static void unite(attn_range_t *range, attn_range_t other) {
     if (other.last > range->last) range->last = other.last;
 }
 
-void attn_walk_begin(flash_walk_t *walk, const attn_pattern_t *pattern, const attn_head_t *head,
-                     const attn_queries_t *queries, int64_t tile) {
+void attn_spans_begin(attn_span_iterator_t *walk, const attn_pattern_t *pattern,
+                      const attn_head_t *head, const attn_queries_t *queries, int64_t tile) {
     const attn_problem_t *problem = head->problem;
     const int64_t count = attn_row_count(queries);
     walk->pattern = pattern;
     walk->head = head;
     walk->queries = queries;
-    walk->at = (flash_place_t){.run = {.range = -1}};
+    walk->at = (span_place_t){.run = {.range = -1}};
     for (int32_t k = 0; k < pattern->ranges; k++) walk->seen[k] = (attn_range_t){0, 0};
     for (int64_t t = 0, i = 0; i < count; t++) {
         attn_range_t seen[ATTN_MOST_RANGES];
@@ -35,29 +35,30 @@ void attn_walk_begin(flash_walk_t *walk, const attn_pattern_t *pattern, const at
     }
 }
 
-/* The run behind walk->at.run; 0 behind the last. */
-static int next(flash_walk_t *walk) {
+/* The span behind walk->at.run; 0 behind the last. */
+static int next(attn_span_iterator_t *walk) {
     const attn_pattern_t *pattern = walk->pattern;
-    attn_run_t *run = &walk->at.run;
+    attn_key_span_t *run = &walk->at.run;
     if (pattern->next) return pattern->next(pattern, walk->head, walk->queries, run);
     while (run->range + 1 < pattern->ranges) {
         const int32_t range = run->range + 1;
         const attn_range_t seen = walk->seen[range];
-        *run = (attn_run_t){.first = seen.first, .last = seen.last, .range = range};
+        *run = (attn_key_span_t){.first = seen.first, .last = seen.last, .range = range};
         if (seen.first < seen.last) return 1;
     }
     return 0;
 }
 
-int attn_walk_take(flash_walk_t *walk, attn_run_t *runs, int most, int64_t room, int64_t panel) {
-    flash_place_t *at = &walk->at;
+int attn_spans_take(attn_span_iterator_t *walk, attn_key_span_t *runs, int most, int64_t room,
+                    int64_t panel) {
+    span_place_t *at = &walk->at;
     int count = 0;
     while (count < most && room > 0) {
         if (at->done >= at->run.last) {
             if (!next(walk)) break;
             at->done = at->run.first;
         }
-        attn_run_t *run = &runs[count++];
+        attn_key_span_t *run = &runs[count++];
         *run = at->run;
         run->first = at->done;
         const int64_t base = run->first - run->first % panel;

@@ -26,7 +26,7 @@ static inline int attn_are_same(const attn_io_t *io, int axis) {
 }
 
 /** The units of a run. What a pattern chooses by a head's keys is that head's, and so is what integers are scaled by; a
- * pattern's runs are of sequences of one length. */
+ * pattern's key spans are of sequences of one length. */
 static inline flash_units_t attn_units_of(const flash_plan_t *plan, const attn_io_t *io) {
     const attn_pattern_t *pattern = plan->pattern;
     flash_units_t units = attn_single_units();

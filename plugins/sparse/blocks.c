@@ -69,7 +69,7 @@ static sparse_list_t list_of(const attn_io_t *io, int64_t batch, int64_t head) {
 }
 
 static int next(const attn_pattern_t *base, const attn_head_t *head, const attn_queries_t *queries,
-                attn_run_t *run) {
+                attn_key_span_t *run) {
     const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
     const int64_t block = pattern->block, row = queries->first / block;
     const attn_tensor_t *mask = attn_own_array(head->io, SPARSE_MASK);
@@ -83,7 +83,7 @@ static int next(const attn_pattern_t *base, const attn_head_t *head, const attn_
     while (first < pattern->columns && !kept[first * mask->stride[3]]) first++;
     int64_t last = first;
     while (last < pattern->columns && kept[last * mask->stride[3]]) last++;
-    if (first < last) *run = (attn_run_t){.first = first * block, .last = last * block};
+    if (first < last) *run = (attn_key_span_t){.first = first * block, .last = last * block};
     return first < last;
 }
 

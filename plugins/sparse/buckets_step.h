@@ -71,7 +71,7 @@ ATTN_RARE_STEP void buckets_see_all(buckets_tiles_t *all, const attn_head_t *hea
  * tiles', or, behind the last, in any. `unit`: as for flash_offsets().
  */
 ATTN_RARE_STEP void buckets_part_(const buckets_tiles_t *all, flash_tile_t *tile,
-                                  const attn_segment_t *segment, int64_t base, int64_t keys,
+                                  const attn_key_rows_t *segment, int64_t base, int64_t keys,
                                   float unit) {
     const sparse_buckets_t *buckets = all->buckets;
     const int64_t *places = all->own[tile - all->tiles];
@@ -102,7 +102,7 @@ ATTN_RARE_STEP void buckets_part_(const buckets_tiles_t *all, flash_tile_t *tile
 }
 
 /* A flash_step_t. */
-ATTN_INLINE void buckets_step(const void *data, flash_tile_t *tile, const attn_segment_t *segment,
+ATTN_INLINE void buckets_step(const void *data, flash_tile_t *tile, const attn_key_rows_t *segment,
                               int64_t base, int64_t keys) {
     const buckets_tiles_t *all = data;
     flash_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
@@ -114,12 +114,12 @@ ATTN_INLINE void buckets_step(const void *data, flash_tile_t *tile, const attn_s
 }
 
 ATTN_STEP void buckets_attend(const buckets_tiles_t *all, int64_t count,
-                              const attn_segment_t *segment) {
+                              const attn_key_rows_t *segment) {
     flash_attend_by(buckets_step, all, all->tiles, count, segment);
 }
 
 /* A flash_score_t, of masked logits and weights. */
-ATTN_INLINE void buckets_score(const void *data, flash_tile_t *tile, const attn_segment_t *segment,
+ATTN_INLINE void buckets_score(const void *data, flash_tile_t *tile, const attn_key_rows_t *segment,
                                int64_t base, int64_t keys, int32_t stage) {
     if (stage != ATTN_SCORES_WEIGHTS) {
         flash_score(tile, segment, base, keys, stage);

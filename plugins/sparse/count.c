@@ -6,11 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps that counting takes at most, which may be as long as attention itself: a query, a run, or a block of runs that
+/* Steps that counting takes at most, which may be as long as attention itself: a query, a span, or a block of spans that
  * are made of blocks. */
 enum { MOST_STEPS = 1 << 24 };
 
-static double overlap(const attn_run_t *run, attn_range_t seen) {
+static double overlap(const attn_key_span_t *run, attn_range_t seen) {
     const int64_t first = seen.first > run->first ? seen.first : run->first;
     const int64_t last = seen.last < run->last ? seen.last : run->last;
     return first < last ? (double)(last - first) : 0;
@@ -29,8 +29,8 @@ static void mark(marks_t *marks, int64_t key) {
     marks->bits[key / 64] |= bit;
 }
 
-/* What queries see of a run: keys where they are, or numbers of a list of keys. */
-static void mark_run(marks_t *marks, const sparse_pattern_t *pattern, const attn_run_t *run,
+/* What queries see of a span: keys where they are, or numbers of a list of keys. */
+static void mark_run(marks_t *marks, const sparse_pattern_t *pattern, const attn_key_span_t *run,
                      attn_range_t seen) {
     const int64_t first = seen.first > run->first ? seen.first : run->first;
     const int64_t last = seen.last < run->last ? seen.last : run->last;
@@ -43,11 +43,11 @@ static void mark_run(marks_t *marks, const sparse_pattern_t *pattern, const attn
 static int64_t count_block(const sparse_pattern_t *pattern, const attn_head_t *head,
                            const attn_queries_t *queries, sparse_count_t *count, marks_t *marks,
                            int64_t steps) {
-    flash_walk_t walk;
-    attn_run_t run;
-    attn_walk_begin(&walk, &pattern->base, head, queries, 1);
+    attn_span_iterator_t walk;
+    attn_key_span_t run;
+    attn_spans_begin(&walk, &pattern->base, head, queries, 1);
     steps -= queries->count;
-    while (steps >= 0 && attn_walk_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
+    while (steps >= 0 && attn_spans_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
         steps -= pattern->base.next ? (run.last - run.first) / pattern->block : 1;
         if (marks) mark_run(marks, pattern, &run, walk.seen[run.range]);
         count->touched += overlap(&run, walk.seen[run.range]) * (double)queries->count;
@@ -94,7 +94,7 @@ sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_pro
         steps = -1;
     for (int64_t i = 0, end; steps >= 0 && i < problem.queries; i = end) {
         end = (sparse_floor(p + i, pattern->block) + 1) * pattern->block - p;
-        if (end > i + WALK_ROWS) end = i + WALK_ROWS;
+        if (end > i + SPAN_ROWS) end = i + SPAN_ROWS;
         if (end > problem.queries) end = problem.queries;
         const attn_queries_t queries = {.lines = 1, .first = i, .count = end - i};
         steps = count_block(pattern, &head, &queries, &count, marks, steps);

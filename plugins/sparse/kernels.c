@@ -8,7 +8,7 @@ static const sparse_pattern_t *pattern_of(const flash_head_t *head) {
     return (const sparse_pattern_t *)head->pattern;
 }
 
-static void pack(const attn_head_t *head, const attn_segment_t *segment, int64_t panel,
+static void pack(const attn_head_t *head, const attn_key_rows_t *segment, int64_t panel,
                  void *scratch) {
     attn_arena_t arena = {.base = scratch};
     const flash_scratch_t space = flash_lay_out(head->problem, &arena);
@@ -139,7 +139,7 @@ ATTN_RARE_STEP void buckets_scores(const flash_head_t *head, const attn_queries_
                                    int32_t stage, float *const *rows) {
     attn_arena_t arena = {.base = queries->scratch};
     const flash_scratch_t space = flash_lay_out(head->head.problem, &arena);
-    const attn_segment_t *keys = &head->segments[FLASH_ALL];
+    const attn_key_rows_t *keys = &head->segments[FLASH_ALL];
     const int64_t tiles = flash_prepare(&head->head, queries, &space, 0);
     if (!is_after_masking(stage)) {
         write_logits(head, space.tiles, tiles, stage, rows);

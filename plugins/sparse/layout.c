@@ -14,13 +14,13 @@ void attn_sparse_extent(sparse_pattern_t *pattern, const attn_problem_t *problem
     pattern->rows = last < first ? 0 : sparse_floor(last, block) - pattern->first_row + 1;
 }
 
-int attn_sparse_next_listed(const sparse_list_t *list, int64_t block, attn_run_t *run) {
+int attn_sparse_next_listed(const sparse_list_t *list, int64_t block, attn_key_span_t *run) {
     const int64_t start = list->starts[list->row * list->starts_stride];
     const int64_t end = list->starts[(list->row + 1) * list->starts_stride];
     int64_t at = run->range < 0 ? start : run->cursor;
     if (at >= end) return 0;
     const int64_t first = list->listed[at * list->listed_stride];
-    *run = (attn_run_t){.first = first * block, .last = (first + 1) * block};
+    *run = (attn_key_span_t){.first = first * block, .last = (first + 1) * block};
     run->full = list->full && list->full[at * list->full_stride];
     while (++at < end && list->listed[at * list->listed_stride] * block == run->last &&
            run->full == (list->full && list->full[at * list->full_stride]))
@@ -34,7 +34,7 @@ int64_t attn_sparse_near(const sparse_pattern_t *pattern, int64_t row, int64_t c
 }
 
 int attn_sparse_next(const attn_pattern_t *base, const attn_head_t *head,
-                     const attn_queries_t *queries, attn_run_t *run) {
+                     const attn_queries_t *queries, attn_key_span_t *run) {
     const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
     const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
     const int64_t block = pattern->block;
@@ -47,7 +47,7 @@ int attn_sparse_next(const attn_pattern_t *base, const attn_head_t *head,
     if (first >= end) return 0;
     int64_t last = first + 1;
     while (last < end && pattern->kind->from(pattern, row, last) == last) last++;
-    *run = (attn_run_t){.first = first * block, .last = last * block};
+    *run = (attn_key_span_t){.first = first * block, .last = last * block};
     return 1;
 }
 

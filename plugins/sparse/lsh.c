@@ -233,7 +233,7 @@ static const int64_t *list(const attn_pattern_t *base, const attn_head_t *head, 
     return buckets(pattern, head, first).key_order + round * head->problem->keys;
 }
 
-/* ---- one query: runs of its keys ----------------------------------------------------------------------- */
+/* ---- one query: its key spans ----------------------------------------------------------------------- */
 
 /* The first key from `first` on that shares a bucket with the query in some round, or in none. */
 static int64_t find(const float *own, const float *codes, int64_t rounds, int64_t first,
@@ -248,7 +248,7 @@ static int64_t find(const float *own, const float *codes, int64_t rounds, int64_
 }
 
 static int next(const attn_pattern_t *base, const attn_head_t *head, const attn_queries_t *queries,
-                attn_run_t *run) {
+                attn_key_span_t *run) {
     const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
     const attn_problem_t *problem = head->problem;
     const space_t space = space_of(pattern, problem, head->io, 1);
@@ -259,7 +259,8 @@ static int next(const attn_pattern_t *base, const attn_head_t *head, const attn_
                          (head->batch * problem->kv_heads + head->kv_head) * rounds * problem->keys;
     const int64_t first = find(own, codes, rounds, run->last, problem, count, 1);
     if (first == count) return 0;
-    *run = (attn_run_t){.first = first, .last = find(own, codes, rounds, first, problem, count, 0)};
+    *run = (attn_key_span_t){.first = first,
+                             .last = find(own, codes, rounds, first, problem, count, 0)};
     return 1;
 }
 

@@ -2,7 +2,7 @@
  * pattern.h: which keys a query sees, chosen by the parameter `pattern`.
  *
  * A pattern is a file of its own, and a line in SPARSE_PATTERNS. It says in closed form which ranges of
- * keys a query sees, or which blocks of keys a block of queries sees, which layout.c makes runs of. Positions and blocks are counted from 0; p is a query's
+ * keys a query sees, or which blocks of keys a block of queries sees, which layout.c makes key spans of. Positions and blocks are counted from 0; p is a query's
  * position among the keys, B the parameter block, k local, c global.
  */
 #ifndef ATTN_SPARSE_PATTERN_H
@@ -67,10 +67,10 @@ typedef struct sparse_kind {
     /* Instead of ranges: of the blocks of keys that block `row` of positions sees the first from `column` on;
      * pattern->columns or more: there is none. */
     int64_t (*from)(const sparse_pattern_t *pattern, int64_t row, int64_t column);
-    /* Instead of both: the runs themselves. Blocks of queries are counted by their numbers, or, where the
+    /* Instead of both: the spans themselves. Blocks of queries are counted by their numbers, or, where the
      * pattern chooses, by their positions. */
     int (*next)(const attn_pattern_t *pattern, const attn_head_t *head,
-                const attn_queries_t *queries, attn_run_t *run);
+                const attn_queries_t *queries, attn_key_span_t *run);
     /* What a run's arrays decide: chosen before it for `heads` query heads from `first` on, counted over
      * all batches, into pattern->room of its workspace. Without arrays next() has the first blocks. */
     void (*choose)(const sparse_pattern_t *pattern, const attn_host_t *host,
@@ -124,11 +124,11 @@ typedef struct sparse_list {
 } sparse_list_t;
 
 /** attn_pattern_t.next over such a list: neighbours of one kind are one run. */
-int attn_sparse_next_listed(const sparse_list_t *list, int64_t block, attn_run_t *run);
+int attn_sparse_next_listed(const sparse_list_t *list, int64_t block, attn_key_span_t *run);
 
 /** attn_pattern_t.next and .see of a pattern of blocks. */
 int attn_sparse_next(const attn_pattern_t *pattern, const attn_head_t *head,
-                     const attn_queries_t *queries, attn_run_t *run);
+                     const attn_queries_t *queries, attn_key_span_t *run);
 void attn_sparse_see_all(const attn_pattern_t *pattern, const attn_problem_t *problem, int64_t keys,
                          int64_t query, attn_range_t *ranges);
 
@@ -147,7 +147,7 @@ void attn_sparse_see_globals(const sparse_pattern_t *pattern, attn_range_t seen,
                              attn_range_t *ranges);
 
 /** Pairs that all queries of all heads see, when all keys count, and those that are computed: of the
- * runs that a block of queries has; and how many keys and values of a head are read for them: at most, of more
+ * spans that a block of queries has; and how many keys and values of a head are read for them: at most, of more
  * keys than are marked, or where a run chooses. */
 typedef struct sparse_count {
     double pairs, touched, keys, values;

@@ -184,19 +184,19 @@ static void choose(const sparse_pattern_t *pattern, const attn_host_t *host,
 /* ---- runs ------------------------------------------------------------------------------------------- */
 
 /* Without arrays, whose pairs are to be counted: the first are chosen. */
-static int next_first(const sparse_pattern_t *pattern, const scope_t *scope, attn_run_t *run) {
+static int next_first(const sparse_pattern_t *pattern, const scope_t *scope, attn_key_span_t *run) {
     const attn_range_t near = scope->near;
     int64_t c = attn_max(run->last / pattern->block, scope->columns.first);
     const int64_t others =
         attn_min(c, near.first) - scope->columns.first + attn_max(0, c - near.last);
     if (c < near.first && others >= pattern->top) c = near.first;
     if (c >= scope->columns.last || (c >= near.last && others >= pattern->top)) return 0;
-    *run = (attn_run_t){.first = c * pattern->block, .last = (c + 1) * pattern->block};
+    *run = (attn_key_span_t){.first = c * pattern->block, .last = (c + 1) * pattern->block};
     return 1;
 }
 
 static int next(const attn_pattern_t *base, const attn_head_t *head, const attn_queries_t *queries,
-                attn_run_t *run) {
+                attn_key_span_t *run) {
     const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
     const attn_problem_t *problem = head->problem;
     const int64_t keys = attn_keys_of(problem, head->io, head->batch);

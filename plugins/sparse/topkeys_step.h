@@ -19,7 +19,7 @@ typedef struct topkeys {
 } topkeys_t;
 
 /* A flash_step_t. */
-ATTN_INLINE void topkeys_step(const void *data, flash_tile_t *tile, const attn_segment_t *segment,
+ATTN_INLINE void topkeys_step(const void *data, flash_tile_t *tile, const attn_key_rows_t *segment,
                               int64_t base, int64_t keys) {
     const topkeys_t *topkeys = data;
     select_row_t *rows = topkeys->rows + (tile - topkeys->tiles) * TILE_ROWS;
@@ -52,7 +52,7 @@ ATTN_INLINE void topkeys_gather_columns_(int vectors, float *out, const float *w
 }
 
 /* A row's weights, of which the first is that of keys[0], times its keys' values. */
-ATTN_RARE_STEP void topkeys_gather_(const flash_tile_t *tile, const attn_segment_t *segment, int r,
+ATTN_RARE_STEP void topkeys_gather_(const flash_tile_t *tile, const attn_key_rows_t *segment, int r,
                                     const int32_t *keys, int64_t count) {
     const float *weights = tile->scores + r * FLASH_KEYS;
     const int64_t columns = tile->value_dim, stride = segment->values_stride;
@@ -68,7 +68,7 @@ ATTN_RARE_STEP void topkeys_gather_(const flash_tile_t *tile, const attn_segment
 
 /* Let a tile's rows see FLASH_KEYS of the keys that they chose, `most` at most, from number `from` on. */
 ATTN_RARE_STEP void topkeys_see_(flash_tile_t *tile, const select_row_t *rows,
-                                 const attn_segment_t *segment, int64_t from, int64_t most) {
+                                 const attn_key_rows_t *segment, int64_t from, int64_t most) {
     for (int r = 0; r < tile->rows; r++) {
         const float *logits = rows[r].logits + from;
         const int64_t count = rows[r].count - from;
@@ -83,7 +83,7 @@ ATTN_RARE_STEP void topkeys_see_(flash_tile_t *tile, const select_row_t *rows,
 
 /* Let a tile's rows see the keys that they chose. */
 ATTN_RARE_STEP void topkeys_see_chosen_(flash_tile_t *tile, select_row_t *rows,
-                                        const attn_segment_t *segment) {
+                                        const attn_key_rows_t *segment) {
     int64_t most = 0;
     for (int r = 0; r < tile->rows; r++) {
         select_narrow(&rows[r], rows[r].top);
@@ -95,7 +95,7 @@ ATTN_RARE_STEP void topkeys_see_chosen_(flash_tile_t *tile, select_row_t *rows,
 
 /** Let `count` tiles, whose ranges are set, see the keys of a segment that their rows choose. */
 ATTN_RARE_STEP void topkeys_attend(const topkeys_t *topkeys, int64_t count,
-                                   const attn_segment_t *segment) {
+                                   const attn_key_rows_t *segment) {
     flash_attend_by(topkeys_step, topkeys, topkeys->tiles, count, segment);
     for (int64_t t = 0; t < count; t++)
         topkeys_see_chosen_(&topkeys->tiles[t], topkeys->rows + t * TILE_ROWS, segment);
