@@ -209,6 +209,49 @@ static void show_kernels(calibration_t *c) {
     show(c, &table, "kernels", "Kernels that plans choose, 8 heads");
 }
 
+/* ---- few rows -------------------------------------------------------------------------------- */
+
+static const table_column_t rows_columns[] = {
+    {"dtype", "Q, K, V", TABLE_WORD},
+    {"rows", "rows", TABLE_INTEGER},
+    {"kernel", "kernel", TABLE_WORD},
+};
+
+/* What a plan of softmax runs for one query of so many heads to each of 8; 0 where there is none. */
+static int kernel_of(const calibration_t *c, attn_dtype_t dtype, int64_t rows, char kernel[96]) {
+    attn_problem_t problem;
+    attn_plan_t *plan = NULL;
+    attn_problem_init(&problem, 1, 8 * rows, 1, 4096, 128, 128);
+    problem.kv_heads = 8;
+    problem.dtype = problem.kv_dtype = dtype;
+    if (attn_plan_create(c->context, "softmax", &problem, NULL, 0, &plan, NULL)) return 0;
+    snprintf(kernel, 96, "%s", attn_plan_kernel(plan));
+    attn_plan_destroy(plan);
+    return 1;
+}
+
+/* From how many rows on plans run another kernel. */
+static void add_changes(const calibration_t *c, attn_dtype_t dtype, table_t *table) {
+    enum { MOST_ROWS = 128 };
+    char last[96] = "", kernel[96];
+    for (int64_t rows = 1; rows <= MOST_ROWS && kernel_of(c, dtype, rows, kernel); rows++) {
+        if (strcmp(kernel, last) == 0) continue;
+        table_add_text(table, attn_dtype_name(dtype));
+        table_add_number(table, (double)rows);
+        table_add_text(table, kernel);
+        snprintf(last, sizeof last, "%s", kernel);
+    }
+}
+
+static void show_rows(calibration_t *c) {
+    static const attn_dtype_t types[] = {ATTN_F32, ATTN_F16, ATTN_BF16};
+    table_t table = table_make(rows_columns, 3);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) add_changes(c, types[i], &table);
+    show(c, &table, "rows",
+         "Kernels of softmax by rows, queries times the heads that share keys, from so many on; 8 "
+         "heads of keys");
+}
+
 /* ---- command --------------------------------------------------------------------------------- */
 
 static void show_all(calibration_t *c) {
@@ -234,6 +277,7 @@ static void show_all(calibration_t *c) {
     show_caches(c, caches, count);
     show_sizes(c, caches, count);
     show_kernels(c);
+    show_rows(c);
     if (c->format == TABLE_JSON) puts("}");
 }
 

@@ -25,7 +25,9 @@ enum flash_kind {
 typedef struct flash_kernels {
     int32_t kind;                   /* enum flash_kind */
     const char *name, *decode_name; /* what plans say that run these, or decode */
-    int64_t panel;                  /* keys a panel */
+    int64_t
+        few_rows; /* rows of a key/value head from which these are faster than decoding; 0: not known */
+    int64_t panel; /* keys a panel */
     /* Bytes of a panel that has its values in it; NULL: it has `dim` floats a key, and no values. */
     uint64_t (*panel_bytes)(const attn_problem_t *problem);
     int64_t rows; /* queries that a task has at most */

@@ -55,6 +55,17 @@ attn_status_t attn_flash_choose(const char *id, const attn_host_t *host,
 }
 #endif
 
+/* Whether few rows are multiplied by kernels that pack keys, and not decoded: where these are faster, and there are heads
+ * enough for threads, which share the keys of one only where they are decoded. It does not go by how many threads there
+ * are: results do not. */
+static int packs_for_few(const attn_problem_t *problem, const attn_pattern_t *pattern,
+                         const flash_kernels_t *kernels) {
+    enum { HEADS = 8 };
+    if (ATTN_SMALL || !kernels || !kernels->few_rows || pattern) return 0;
+    return attn_group(problem) * problem->queries >= kernels->few_rows &&
+           problem->batch * problem->kv_heads >= HEADS;
+}
+
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                               const attn_problem_t *problem, flash_plan_t *plan,
                               const attn_pattern_t *pattern, const flash_kernels_t *kernels,
@@ -67,7 +78,8 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
     }
     const int integers = !ATTN_SMALL && kernels && kernels->kind == FLASH_INTEGERS;
     const int own = kernels && kernels->kind == FLASH_OWN;
-    const int few = !ATTN_SMALL && !own && attn_decode_fits(problem, pattern);
+    const int few = !ATTN_SMALL && !own && attn_decode_fits(problem, pattern) &&
+                    !packs_for_few(problem, pattern, kernels);
     const int bytes = integers && few && problem->kv_dtype == ATTN_I8;
     const int others = kernels && !few && (!integers || attn_quantised_fits(problem));
     *plan = (flash_plan_t){

@@ -390,6 +390,14 @@ describe("attn bench", () => {
         assert.ok(sizes.length > 10 && sizes[1].bytes === 2 * sizes[0].bytes);
         assert.ok(kernels.every(({ backend, kernel }) => backend === "softmax" && kernel));
         const precise = kernels.filter(({ problem }) => /int(8|16)$/.test(problem));
+        for (const [dtype, changes] of [
+            ["f32", /^[^,]+ decode,[^,]+ prefill$/],
+            ["bf16", / decode,.* prefill$/],
+        ]) {
+            const named = told.rows.filter((row) => row.dtype === dtype);
+            assert.equal(named[0].rows, 1);
+            assert.match(named.map(({ kernel }) => kernel).join(), changes);
+        }
         if (!isWasi) assert.equal(precise.length, 3);
         for (const { problem, kernel } of precise)
             assert.ok(kernel.split(" ").includes(problem.split(" ").at(-1)));

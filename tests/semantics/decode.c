@@ -260,8 +260,9 @@ static void weights_of_some_queries(void **state) {
         if (attn_weights(plan, &trial.io, batch, head, 1, n - 1, rows, stride, &error) != ATTN_OK)
             test_fail("attn_weights: %s", error.message);
         exact_t exact = trial_exact(&trial);
+        const arithmetic_t arithmetic = trial_arithmetic(&trial);
         for (int64_t r = 0; r < n - 1; r++) {
-            exact_row(&exact, &problem, &trial.io, &EXACT_F32, batch, head, 1 + r);
+            exact_row(&exact, &problem, &trial.io, &arithmetic, batch, head, 1 + r);
             for (int64_t j = 0; j < problem.keys; j++)
                 compare_number((double)rows[r * stride + j], exact.weight[j], exact.weight_bound[j],
                                "weights", (int64_t[]){batch, head, 1 + r, j});
@@ -276,10 +277,46 @@ static void weights_of_some_queries(void **state) {
     attn_context_destroy(context);
 }
 
+/* Rows of a key/value head that units of bf16 multiply: with fewer, or few heads, keys are read in place. */
+static void rows_that_are_packed(void **state) {
+    (void)state;
+    static const struct {
+        int64_t batch, heads, kv_heads, queries, dim, value_dim;
+        int packed;
+    } cases[] = {
+        {1, 120, 8, 1, 40, 24, 0}, {1, 128, 8, 1, 40, 24, 1}, {1, 112, 7, 1, 40, 24, 0},
+        {2, 64, 4, 1, 40, 24, 1},  {1, 32, 8, 4, 33, 35, 1},  {8, 24, 1, 1, 576, 512, 1},
+    };
+    if (!trial_is_dense() || *trial_subject()->settings) return;
+    for (size_t i = 0; i < TEST_COUNT(cases); i++) {
+        if (!test_takes_case()) continue;
+        attn_context_t *context = fixture_context(1 + i % 2);
+        const attn_tier_t tier = attn_context_tier(context);
+        const int multiplies = tier == ATTN_TIER_AVX512BF16 || tier == ATTN_TIER_AMX;
+        attn_problem_t problem = fixture_problem(cases[i].batch, cases[i].heads, cases[i].queries,
+                                                 150, cases[i].dim, cases[i].value_dim);
+        problem.kv_heads = cases[i].kv_heads;
+        problem.dtype = problem.kv_dtype = ATTN_BF16;
+        problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+        trial_t trial = trial_create(&problem, &(look_t){.lse = 1});
+        trial_label(&trial, "rows that are packed");
+        attn_plan_t *plan = trial_plan(context, &problem);
+        assert_int_equal(exact_parts(plan), multiplies && cases[i].packed);
+        assert_int_equal(strstr(attn_plan_kernel(plan), "decode") != NULL,
+                         !(multiplies && cases[i].packed));
+        trial_run(plan, &trial);
+        trial_compare(&trial);
+        attn_plan_destroy(plan);
+        trial_destroy(&trial);
+        attn_context_destroy(context);
+    }
+}
+
 /* A run over a long cache needs little workspace, and scores and weights of its plan no more. */
 static void room_for_a_long_cache(void **state) {
     (void)state;
-    if (!trial_is_dense()) return; /* a pattern's splits depend on its blocks */
+    /* A pattern's splits depend on its blocks, and other precisions decode alike. */
+    if (!trial_is_dense() || *trial_subject()->settings) return;
     enum { KEYS = 32768, HEADS = 8, DIM = 128, MOST = 1 << 20 };
     attn_context_t *context = fixture_context(1);
     for (int64_t kv_heads = 1; kv_heads <= HEADS; kv_heads += HEADS - 1) {
@@ -307,4 +344,4 @@ SEMANTICS_MAIN(cmocka_unit_test(several_splits), cmocka_unit_test(maximum_in_any
                cmocka_unit_test(all_dimensions), cmocka_unit_test(threads_change_no_bit),
                cmocka_unit_test(order_of_memory_changes_no_bit),
                cmocka_unit_test(scores_while_decoding), cmocka_unit_test(weights_of_some_queries),
-               cmocka_unit_test(room_for_a_long_cache))
+               cmocka_unit_test(rows_that_are_packed), cmocka_unit_test(room_for_a_long_cache))
