@@ -36,7 +36,8 @@ typedef struct bench {
     attn_dtype_t dtypes[DRAW_DTYPES];
     int dtype_count;
     attn_dtype_t of_query;
-    int backward, stream, kernels, calibrate;
+    int backward, stream, kernels, calibrate, counted;
+    counters_t counters;
     double seconds; /* per row */
 
     enum table_format format;
@@ -122,6 +123,17 @@ static int measure_trial(const bench_t *bench, trial_t *trial, const attn_proble
     return measure_run(bench, trial, problem, time, relative);
 }
 
+/* Of runs that are not timed: counting them may take time. */
+static int count_run(bench_t *bench, trial_t *trial, bench_row_t *row) {
+    enum { RUNS = 8 };
+    attn_status_t failed = ATTN_OK;
+    counters_start(&bench->counters);
+    for (int i = 0; i < RUNS && !failed; i++) failed = trial_run(trial);
+    counters_stop(&bench->counters, row->counts);
+    for (int i = 0; i < COUNTERS; i++) row->counts[i] /= RUNS;
+    return failed ? cli_reject(trial->backend->id, &trial->error) : CLI_OK;
+}
+
 static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn_problem_t *problem,
                        const attn_io_t *inputs, array_t *shared) {
     measure_t time = {.median = NAN, .low = NAN, .high = NAN};
@@ -141,13 +153,14 @@ static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn
         status = measure_trial(bench, &trial, problem, &time, &relative);
         if (!status && !isnan(time.median) && isnan(trial.cost.pairs)) count_pairs(&trial, problem);
     }
-    const bench_row_t row = {.trial = &trial,
-                             .problem = problem,
-                             .time = time,
-                             .error = relative,
-                             .threads = bench->settings.threads,
-                             .stream = bench->stream,
-                             .backward = bench->backward};
+    bench_row_t row = {.trial = &trial,
+                       .problem = problem,
+                       .time = time,
+                       .error = relative,
+                       .threads = bench->settings.threads,
+                       .stream = bench->stream,
+                       .backward = bench->backward};
+    if (!status && bench->counted && !isnan(time.median)) status = count_run(bench, &trial, &row);
     if (!status) bench_rows_add(&bench->rows, &row);
     trial_free(&trial);
     return status;
@@ -344,6 +357,7 @@ static int check_alone(const bench_t *bench) {
         {"dtype", bench->dtype != NULL},
         {"q-dtype", bench->query_dtype != NULL},
         {"rounds", bench->rows.rounds > 1},
+        {"counters", bench->counted},
         {"input", bench->inputs.given.inputs.count},
         {"set", settings->assignments.count},
         {"seed", settings->seed != NULL},
@@ -407,7 +421,17 @@ static int check_ways(const bench_t *bench) {
     attn_backend_array(NULL, ATTN_ARRAY_KV_LENGTHS, &info);
     if (bench->stream && given_value(&bench->inputs.given, ATTN_ARRAY_KV_LENGTHS, &info, label))
         return cli_complain(CLI_USAGE, "--stream has no %s: its keys are those that came", label);
+    if (bench->counted && (bench->stream || bench->backward))
+        return cli_complain(CLI_USAGE, "--counters is for runs, not for --%s",
+                            bench->stream ? "stream" : "backward");
     return check_scales(bench);
+}
+
+static int open_counters(bench_t *bench) {
+    const char *refusal = bench->counted ? counters_open(&bench->counters) : NULL;
+    if (refusal) return cli_complain(CLI_USAGE, "--counters: %s", refusal);
+    if (bench->counted) bench_rows_show_counts(&bench->rows);
+    return CLI_OK;
 }
 
 static int read_query_dtype(bench_t *bench) {
@@ -434,8 +458,10 @@ static int execute(bench_t *bench) {
         return pieces_print(&bench->settings, bench->format, bench->seconds);
     if (!status && bench->calibrate)
         return calibrate_print(&bench->settings, &bench->backends, bench->format, bench->seconds);
+    if (!status) status = open_counters(bench);
     for (; !status && bench->rows.round < bench->rows.rounds; bench_rows_end_round(&bench->rows))
         status = measure_threads(bench);
+    if (bench->counted) counters_close(&bench->counters);
     return status ? status : print(bench);
 }
 
@@ -523,6 +549,9 @@ int cli_bench(int argc, char **argv) {
         {"stream", 0, OPTION_SWITCH, NULL,
          "decode token by token: append its key and value, then query; needs --causal",
          &bench.stream, 0, 0},
+        {"counters", 0, OPTION_SWITCH, NULL,
+         "also cycles, instructions and cache misses of a run on the calling thread",
+         &bench.counted, 0, 0},
         {"kernels", 0, OPTION_SWITCH, NULL, "time the pieces that kernels share", &bench.kernels, 0,
          0},
         {"calibrate", 0, OPTION_SWITCH, NULL,

@@ -34,13 +34,18 @@ static const table_column_t columns[] = {
     {"pairs", "pairs", TABLE_PERCENT},
     {"touched", "touched", TABLE_PERCENT},
     {"error", "error", TABLE_SCIENCE},
+    {"cycles", "cycles", TABLE_SCIENCE},
+    {"instructions", "instructions", TABLE_SCIENCE},
+    {"cache_misses", "misses", TABLE_SCIENCE},
 };
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 bench_rows_t bench_rows_make(void) {
-    return (bench_rows_t){.table = table_make(columns, COLUMNS), .rounds = 1};
+    return (bench_rows_t){.table = table_make(columns, COLUMNS - COUNTERS), .rounds = 1};
 }
+
+void bench_rows_show_counts(bench_rows_t *rows) { rows->table = table_make(columns, COLUMNS); }
 
 void bench_rows_free(bench_rows_t *rows) {
     table_free(&rows->table);
@@ -122,6 +127,8 @@ static void add_row(bench_rows_t *rows, const bench_row_t *row, const measure_t 
     table_add_number(table, trial_pairs(trial, problem));
     table_add_number(table, trial_touched(trial, problem));
     table_add_number(table, row->error);
+    for (int i = 0; table->column_count == COLUMNS && i < COUNTERS; i++)
+        table_add_number(table, row->counts[i]);
 }
 
 void bench_rows_add(bench_rows_t *rows, const bench_row_t *row) {

@@ -9,6 +9,7 @@
 #include "cli/rules.h"
 #include "cli/table.h"
 #include "cli/trial.h"
+#include "measure/counters.h"
 
 enum { BENCH_MOST_ROUNDS = 1000 };
 
@@ -27,11 +28,15 @@ typedef struct bench_row {
     double error;
     int64_t threads;
     int stream, backward;
+    double counts[COUNTERS]; /**< of one run; NaN: not counted */
 } bench_row_t;
 
 /** One round, no rows. */
 bench_rows_t bench_rows_make(void);
 void bench_rows_free(bench_rows_t *rows);
+
+/** Rows have columns for what the processor counts; before the first. */
+void bench_rows_show_counts(bench_rows_t *rows);
 
 /** Rows that follow run on this tier; limits get so much of the usual effort (measure/peak.h). */
 void bench_rows_measure_on(bench_rows_t *rows, attn_tier_t tier, double share);

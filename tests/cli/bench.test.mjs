@@ -101,6 +101,20 @@ test("--rounds: all rows by turns, each the median of its rounds", () => {
     );
 });
 
+test("--counters: what the processor counts, or why it does not", () => {
+    const args = ["bench", ...sizes, "--backend=softmax", "--n=50,100", "--counters"];
+    const { status, stdout, stderr } = attn(args);
+    if (status) {
+        assert.equal(status, 2);
+        assert.match(stderr, /^attn: --counters: [^\n]+ (none|paranoid\)|programs)\n$/);
+        return;
+    }
+    const [few, many] = JSON.parse(stdout).rows;
+    assert.ok(few.cycles > 0 && many.cycles > few.cycles);
+    for (const row of [few, many])
+        assert.ok(row.instructions === null || row.instructions > 1000, row.instructions);
+});
+
 test("--batch: so many sequences, each with its bytes", () => {
     const rows = bench("--backend=softmax", "--n=2", "--m=50", "--batch=1,3");
     for (const [i, batch] of [1, 3].entries()) {
@@ -254,6 +268,8 @@ describe("refuses", () => {
         [["--q-dtype=f16,f32"], /--q-dtype: 'f16,f32' is none of/],
         [["--q-dtype=f8"], /--q-dtype: 'f8' is none of/],
         [["--q-dtype=f16", "--backward"], /--backward measures gradients in f32, and Q is f16/],
+        [["--counters", "--stream", "--causal"], /--counters is for runs, not for --stream/],
+        [["--counters", "--backward"], /--counters is for runs, not for --backward/],
         [["--rounds=0"], /--rounds: 0 is outside 1 to 1000/],
         [["--dtype="], /the value of --dtype is empty/],
         [["--dtype=f16,"], /--dtype: '' is none of/],
@@ -292,6 +308,7 @@ describe("refuses", () => {
             "dtype=f16",
             "q-dtype=f16",
             "rounds=2",
+            "counters",
             "stream",
             "kv-lens=3",
             "mask=m.npy",
