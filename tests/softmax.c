@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const formula_t SOFTMAX = {.form = FORM_SOFTMAX};
 
@@ -219,6 +220,10 @@ static void precisions_choose_products(void **state) {
     assert_int_equal(parts_of(context, ATTN_BF16, "auto"), bf16 ? 1 : 0);
     assert_int_equal(parts_of(context, ATTN_F32, "bf16"), bf16 ? 1 : 0);
     assert_int_equal(parts_of(context, ATTN_F32, "bf16x3"), bf16 ? 2 : 0);
+    attn_problem_t problem = fixture_problem(1, 1, 200, 200, 8, 8);
+    attn_plan_t *plan = fixture_plan(context, "softmax", &problem, "precision=int8");
+    assert_int_equal(strncmp(attn_plan_kernel(plan), "amx ", 4) == 0, tiles);
+    attn_plan_destroy(plan);
     attn_context_destroy(context);
 }
 

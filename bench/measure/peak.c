@@ -47,7 +47,9 @@ double peak_gflops(attn_tier_t tier, double share) {
 }
 
 double peak_dot_gops(attn_tier_t tier, int bytes, double share) {
-    const struct peak_variant *dots = &peak_kernels(tier)->dots[bytes - 1];
+    const struct peak_variant *tiles = peak_bytes_kernels(tier);
+    const struct peak_variant *dots =
+        bytes == 1 && tiles ? tiles : &peak_kernels(tier)->dots[bytes - 1];
     return dots->run ? 1e-9 * best_rate(dots, share) : NAN;
 }
 

@@ -102,5 +102,6 @@ ATTN_BF16_KERNEL_TABLES(flash_kernels_t, attn_bf16x3_kernels)
 ATTN_TILE_KERNEL_TABLES(flash_kernels_t, attn_bf16x6_kernels)
 ATTN_DOT_KERNEL_TABLES(decode_kernels_t, attn_decode_kernels)
 ATTN_DOT_KERNEL_TABLES(quantised_kernels_t, attn_quantised_kernels)
+ATTN_TILE_KERNEL_TABLES(flash_kernels_t, attn_int8_tile_kernels)
 
 #endif

@@ -8,23 +8,25 @@
 
 /* A tile's queries in words, and what they are multiplied with. */
 typedef struct queries {
-    int32_t *words; /* [words of dim][FLASH_ROWS] */
+    int32_t *words; /* [words of dim][FLASH_ROWS]; DOTS_BY_ROW: [FLASH_ROWS][words of dim] */
     float scales[FLASH_ROWS];
 } queries_t;
 
 typedef struct space {
     flash_scratch_t flash;
     queries_t queries[FLASH_TILES];
-    char *weights; /* [TILE_ROWS][QUANTISED_KEYS], of `bytes` bytes each */
+    char *weights;  /* [TILE_ROWS][QUANTISED_KEYS], of `bytes` bytes each */
+    int32_t *words; /* DOTS_BY_ROW: [words of dim][FLASH_ROWS], a tile's queries on their way */
     packing_t packing;
 } space_t;
 
 static space_t lay_out_quantised_task(const attn_problem_t *problem, attn_arena_t *arena) {
     space_t space = {.packing = lay_out_packing(problem, arena)};
     space.flash = flash_lay_out(problem, arena);
+    const int64_t words = dots_words(2, problem->dim);
     for (int t = 0; t < FLASH_TILES; t++)
-        space.queries[t].words =
-            attn_arena_take(arena, dots_words(2, problem->dim), FLASH_ROWS * sizeof(int32_t));
+        space.queries[t].words = attn_arena_take(arena, words, FLASH_ROWS * sizeof(int32_t));
+    if (DOTS_BY_ROW) space.words = attn_arena_take(arena, words, FLASH_ROWS * sizeof(int32_t));
     space.weights = attn_arena_take(arena, TILE_ROWS, QUANTISED_KEYS * sizeof(int16_t));
     return space;
 }
@@ -79,8 +81,8 @@ ATTN_INLINE void find_products(const form_t form, const step_t *step) {
             .scales = step->block->key_scales + at,
             .starts = step->block->key_starts + at,
         };
-        dots_scores(form.bytes, words, step->queries->words, FLASH_ROWS, step->queries->scales,
-                    shift, &columns, step->tile->scores + j, FLASH_KEYS);
+        dots_scores(form.bytes, words, step->queries->words, DOTS_BY_ROW ? words : FLASH_ROWS,
+                    step->queries->scales, shift, &columns, step->tile->scores + j, FLASH_KEYS);
     }
 }
 
@@ -221,6 +223,12 @@ ATTN_INLINE void walk_blocks(const form_t form, const flash_head_t *head, const 
     }
 }
 
+/* Words of all rows to rows of words. */
+ATTN_RARE_STEP void words_to_rows(int64_t words, const int32_t *from, int32_t *to) {
+    for (int64_t g = 0; g < words; g++)
+        for (int64_t r = 0; r < FLASH_ROWS; r++) to[r * words + g] = from[g * FLASH_ROWS + r];
+}
+
 /* Set up tiles with queries as floats and in words; returns how many. */
 ATTN_INLINE int64_t prepare(const form_t form, const attn_head_t *head,
                             const attn_queries_t *queries, space_t *space, int with_output) {
@@ -228,13 +236,15 @@ ATTN_INLINE int64_t prepare(const form_t form, const attn_head_t *head,
     const int64_t dim = head->problem->dim;
     for (int64_t t = 0; t < tiles; t++) {
         const quantise_to_t to = {
-            .words = space->queries[t].words,
+            .words = DOTS_BY_ROW ? space->words : space->queries[t].words,
             .scales = space->queries[t].scales,
             .width = FLASH_ROWS,
             .flip = form.bytes == 1 ? (int32_t)0x80808080 : 0,
         };
         quantise_columns(form.bytes, space->flash.tiles[t].query, TILE_ROWS, dim,
                          quantise_level(form.key_level, dim), &to, FLASH_ROWS);
+        if (DOTS_BY_ROW)
+            words_to_rows(dots_words(form.bytes, dim), space->words, space->queries[t].words);
     }
     return tiles;
 }
@@ -250,7 +260,9 @@ ATTN_INLINE void quantised_attend(const form_t form, walk_t *walk, const flash_h
     space_t space = lay_out_quantised_task(head->head.problem, &arena);
     const int64_t tiles = prepare(form, &head->head, queries, &space, 1);
     flash_see_all(&head->head, space.flash.tiles, tiles);
+    dots_begin();
     walk(head, &space, tiles, &none);
+    dots_end();
     flash_finish(&head->head, space.flash.tiles, tiles);
 }
 
@@ -268,8 +280,10 @@ ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_
     } else {
         flash_see_hidden(space.flash.tiles, tiles, keys);
     }
+    dots_begin();
     if (weights) walk(head, &space, tiles, &none);
     walk(head, &space, tiles, scores);
+    dots_end();
 }
 
 /* ---- the two precisions ---------------------------------------------------------------------------- */
@@ -296,7 +310,9 @@ ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_
         write_scores(form, name##_walk, head, queries, &(scores_t){rows, stage});                  \
     }
 PRECISION(int8, INT8_FORM)
+#if !DOTS_TILES
 PRECISION(int16, INT16_FORM)
+#endif
 
 #define KERNELS(precision)                                                                         \
     {                                                                                              \
@@ -306,7 +322,11 @@ PRECISION(int16, INT16_FORM)
         .scratch = scratch, .pack = precision##_pack, .attend = precision##_attend,                \
         .scores = precision##_scores,                                                              \
     }
+#if DOTS_TILES
+const flash_kernels_t ATTN_KERNEL(attn_int8_tile_kernels) = KERNELS(int8);
+#else
 const quantised_kernels_t ATTN_KERNEL(attn_quantised_kernels) = {
     .int8 = KERNELS(int8),
     .int16 = KERNELS(int16),
 };
+#endif

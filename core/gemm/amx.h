@@ -1,6 +1,6 @@
 /*
- * gemm/amx.h: the tile registers of AMX, eight of 16 rows by 64 bytes: what products of bf16 take of them. A second time in
- * plain C (ATTN_EMULATED_AMX), so that every machine tests kernels for them.
+ * gemm/amx.h: the tile registers of AMX, eight of 16 rows by 64 bytes: what products of bf16 and of bytes take of them. A
+ * second time in plain C (ATTN_EMULATED_AMX), so that every machine tests kernels for them.
  *
  * Tile registers are a thread's own, and callers save what they have in them (System V ABI, x86-64 supplement), so a task
  * that begins by amx_begin() owes its caller nothing but amx_end(): from there on threads are switched without them.
@@ -71,6 +71,22 @@ ATTN_INLINE void amx_multiply_(uint32_t sum[AMX_ROWS][AMX_WORDS],
 #define amx_multiply_bf16(tiles, sum, left, right)                                                 \
     amx_multiply_((tiles)->at[sum], (tiles)->at[left], (tiles)->at[right])
 
+/* As TDPBUSD has it: a word's four products of unsigned and signed bytes are added modulo 2^32. */
+ATTN_INLINE void amx_multiply_bytes_(uint32_t sum[AMX_ROWS][AMX_WORDS],
+                                     uint32_t left[AMX_ROWS][AMX_WORDS],
+                                     uint32_t right[AMX_ROWS][AMX_WORDS]) {
+    for (int r = 0; r < AMX_ROWS; r++)
+        for (int c = 0; c < AMX_WORDS; c++)
+            for (int k = 0; k < AMX_WORDS; k++)
+                for (int byte = 0; byte < 4; byte++) {
+                    const int32_t a = (uint8_t)(left[r][k] >> 8 * byte);
+                    const int32_t b = (int8_t)(right[k][c] >> 8 * byte);
+                    sum[r][c] += (uint32_t)(a * b);
+                }
+}
+#define amx_multiply_bytes(tiles, sum, left, right)                                                \
+    amx_multiply_bytes_((tiles)->at[sum], (tiles)->at[left], (tiles)->at[right])
+
 #else
 
 typedef struct amx_tiles {
@@ -101,6 +117,7 @@ ATTN_INLINE void amx_end(void) { _tile_release(); }
 #define amx_store(tiles, number, to, stride)                                                       \
     AMX_DO_(tiles, _tile_stored(number, to, (size_t)(stride)))
 #define amx_multiply_bf16(tiles, sum, left, right) AMX_DO_(tiles, _tile_dpbf16ps(sum, left, right))
+#define amx_multiply_bytes(tiles, sum, left, right) AMX_DO_(tiles, _tile_dpbusd(sum, left, right))
 
 #endif
 

@@ -14,6 +14,10 @@
 
 #include "gemm/tile.h"
 
+#ifndef DOTS_TILES
+#define DOTS_TILES 0 /* a kernel file says whether products are of bytes in tile registers */
+#endif
+
 /* Added to a number below 2^22 in size, the sum's low bits are that number rounded to nearest even. */
 #define DOTS_ROUND 0x1.8p23f
 
@@ -45,49 +49,14 @@ ATTN_INLINE vi dots_broadcast(const void *word) {
     return vi_set1(bits);
 }
 
-/* Rows at a time. A product and its sum are two instructions where they are not one, and take a register more than a
- * multiply-add, which a tile of relaxed SIMD does not leave. */
-#if defined(__wasm_relaxed_simd__)
-enum { DOTS_ROWS = TILE_ROWS / 2 };
+/* Whether rows are words side by side; else the words of all rows are. */
+#if DOTS_TILES
+enum { DOTS_BY_ROW = 1 };
+#include "gemm/dots_amx.h"
 #else
-enum { DOTS_ROWS = TILE_ROWS };
+enum { DOTS_BY_ROW = 0 };
+#include "gemm/dots_vectors.h"
 #endif
-_Static_assert(TILE_ROWS % DOTS_ROWS == 0, "all rows are multiplied");
-
-/* dots_product() for DOTS_ROWS rows. */
-ATTN_INLINE void dots_product_rows_(int bytes, int64_t words, const char *restrict rows,
-                                    int64_t word_step, int64_t row_step,
-                                    const int32_t *restrict columns,
-                                    vi sums[DOTS_ROWS][TILE_VECTORS]) {
-    ATTN_UNROLL_4
-    for (int64_t g = 0; g < words; g++) {
-        vi column[TILE_VECTORS];
-        ATTN_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++)
-            column[v] = vi_load(columns + g * PANEL + v * VF_LANES);
-        ATTN_UNROLL
-        for (int r = 0; r < DOTS_ROWS; r++) {
-            const vi row = dots_broadcast(rows + g * word_step + r * row_step);
-            ATTN_UNROLL
-            for (int v = 0; v < TILE_VECTORS; v++)
-                sums[r][v] = dots_add(bytes, sums[r][v], row, column[v]);
-        }
-    }
-}
-
-/**
- * sums[r][v] += the dot products of TILE_ROWS rows with TILE_VECTORS vectors of columns over `words`
- * words: word g of row r at rows + g*word_step + r*row_step bytes, of the columns at
- * columns + g*PANEL.
- */
-ATTN_INLINE void dots_product(int bytes, int64_t words, const char *restrict rows,
-                              int64_t word_step, int64_t row_step, const int32_t *restrict columns,
-                              vi sums[TILE_ROWS][TILE_VECTORS]) {
-    ATTN_UNROLL
-    for (int r = 0; r < TILE_ROWS; r += DOTS_ROWS)
-        dots_product_rows_(bytes, words, rows + r * row_step, word_step, row_step, columns,
-                           sums + r);
-}
 
 /** A panel's columns: their words, scales, and what their sums begin with. */
 typedef struct dots_columns {
@@ -97,8 +66,8 @@ typedef struct dots_columns {
 } dots_columns_t;
 
 /** scores[r*stride + j] = shift[r] + scales[r] * columns.scales[j] * the dot product of row r, whose words
- * are at rows[g*row_words + r], with column j. */
-ATTN_INLINE void dots_scores(int bytes, int64_t words, const int32_t *rows, int64_t row_words,
+ * are rows[g*width + r], or rows[r*width + g] (DOTS_BY_ROW), with column j. */
+ATTN_INLINE void dots_scores(int bytes, int64_t words, const int32_t *rows, int64_t width,
                              const float *scales, const float *shift, const dots_columns_t *columns,
                              float *restrict scores, int64_t stride) {
     vi sums[TILE_ROWS][TILE_VECTORS];
@@ -108,7 +77,8 @@ ATTN_INLINE void dots_scores(int bytes, int64_t words, const int32_t *rows, int6
         for (int v = 0; v < TILE_VECTORS; v++)
             sums[r][v] = bytes == 1 ? vi_load(columns->starts + v * VF_LANES) : vi_zero();
     }
-    dots_product(bytes, words, (const char *)rows, 4 * row_words, 4, columns->words, sums);
+    dots_product(bytes, words, (const char *)rows, DOTS_BY_ROW ? 4 : 4 * width,
+                 DOTS_BY_ROW ? 4 * width : 4, columns->words, sums);
     ATTN_UNROLL
     for (int v = 0; v < TILE_VECTORS; v++) {
         const vf scale = vf_load(columns->scales + v * VF_LANES);

@@ -36,7 +36,7 @@
     X(avx512bf16, AVX512BF16, 512, 12, 32, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mfma -mf16c -mprefer-vector-width=512", __VA_ARGS__)
 /* Those that multiply more than six times as many. */
 #define ATTN_TIERS_X86_64_TILES(X, ...)                                                            \
-    X(amx, AMX, 512, 32, 32, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mfma -mf16c -mprefer-vector-width=512", __VA_ARGS__)
+    X(amx, AMX, 512, 32, 32, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8 -mfma -mf16c -mprefer-vector-width=512", __VA_ARGS__)
 #define ATTN_TIERS_AARCH64(X, ...)                                                                 \
     X(neon, NEON, 128, 8, 12, "", __VA_ARGS__) /* 24 of 32 */
 #define ATTN_TIERS_WASM128(X, ...)                                                                 \

@@ -16,11 +16,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { BF16_TILES = 1u << 22, TILES = 1u << 24 }; /* CPUID leaf 7, EDX */
+enum { BF16_TILES = 1u << 22, TILES = 1u << 24, INT8_TILES = 1u << 25 }; /* CPUID leaf 7, EDX */
 
 static bool processor_has_tiles(void) {
     unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & BF16_TILES) && (d & TILES);
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & BF16_TILES) && (d & TILES) &&
+           (d & INT8_TILES);
 }
 
 /* XCR0 bits 17 and 18: the system saves the tiles' configuration and data. */
@@ -96,7 +97,7 @@ static bool tiles_stay(void) {
 }
 
 const char *attn_amx_refusal(void) {
-    if (!processor_has_tiles()) return "the processor has no AMX for bf16";
+    if (!processor_has_tiles()) return "the processor has no AMX for bf16 and int8";
     if (!system_saves_tiles()) return "the system does not save AMX's tiles";
     if (!process_may()) return "the system does not let this process use AMX's tiles";
     if (!tiles_stay()) return "AMX's tiles lose what is in them here";
@@ -107,7 +108,7 @@ bool attn_amx_is_lost(void) { return processor_has_tiles() && attn_amx_refusal()
 
 #else
 
-const char *attn_amx_refusal(void) { return "this build has no AMX for bf16"; }
+const char *attn_amx_refusal(void) { return "this build has no AMX for bf16 and int8"; }
 bool attn_amx_is_lost(void) { return false; }
 
 #endif

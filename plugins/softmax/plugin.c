@@ -58,6 +58,8 @@ static attn_status_t choose(const attn_host_t *host, const attn_problem_t *probl
     attn_status_t status = attn_flash_choose("softmax", host, problem, precision, kernels, error);
     if (status != ATTN_OK || precision < FLASH_INT16) return status;
     *kernels = precision == FLASH_INT8 ? &quantised->int8 : &quantised->int16;
+    const flash_kernels_t *tiles = attn_int8_tile_kernels(attn_host_tier(host));
+    if (precision == FLASH_INT8 && tiles && !attn_decode_fits(problem, NULL)) *kernels = tiles;
     return check_integers(attn_flash_precisions[precision], problem, error);
 }
 #else
