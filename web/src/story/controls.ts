@@ -25,11 +25,14 @@ export class Controls {
     #length = find(document, "#length", HTMLInputElement);
     #backends: readonly Backend[];
     #typing = 0;
+    /** Of the vectors that are shown. */
+    #dim: number;
 
     /** Set as the settings say, but for a text that the reader has typed by now. */
     constructor(settings: Settings, backends: readonly Backend[]) {
         this.#backends = backends;
         const { text, scale, causal, costs, dim } = settings;
+        this.#dim = dim;
         if (this.#text.value === this.#text.defaultValue) this.#text.value = text;
         this.#scale.value = String(Math.log2((scale ?? 1 / Math.sqrt(dim)) * Math.sqrt(dim)));
         this.#causal.checked = causal;
@@ -54,7 +57,7 @@ export class Controls {
         this.#row.oninput = () => onRow(Number(this.#row.value));
         this.#scale.oninput = () => {
             const factor = Number(this.#scale.value);
-            const scale = factor === 0 ? null : 2 ** factor / Math.sqrt(settings().dim);
+            const scale = factor === 0 ? null : 2 ** factor / Math.sqrt(this.#dim);
             onChange({ scale }, null);
         };
         this.#causal.onchange = () => onChange({ causal: this.#causal.checked }, null);
@@ -80,6 +83,16 @@ export class Controls {
     /** Is something wrong with the text? */
     set isWrong(isWrong: boolean) {
         this.#text.ariaInvalid = isWrong ? "true" : null;
+    }
+
+    /** Vectors of another length are shown: a sketch has fewer features than they have. */
+    showDim(dim: number, { params, scale }: Settings): void {
+        this.#dim = dim;
+        this.#scale.value = String(Math.log2((scale ?? 1 / Math.sqrt(dim)) * Math.sqrt(dim)));
+        const size = find(document, "[name='sketch.size']", HTMLInputElement);
+        size.min = size.step = String(Math.max(1, dim / 16));
+        size.max = String(dim);
+        size.value = String(params.get("sketch")?.size ?? dim / 2);
     }
 
     /** What sliders stand at. */

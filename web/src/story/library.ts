@@ -5,6 +5,7 @@ import { Bench } from "../engine/bench";
 import { countLength, lengths, type Candidate, type LengthPoint } from "../cost/lengths";
 import { Held } from "../engine/held";
 import { presetOf } from "../presets/list";
+import { opening } from "../presets/opening";
 import { emptyGrid, fillRows } from "../engine/pool";
 import { posed } from "../rules/posed";
 import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
@@ -29,6 +30,7 @@ export class Library {
     #bench = new Bench();
     #source = new Source();
     #presets = new Map<string, Promise<Held>>();
+    #trained: Held | null = null;
 
     open(): Promise<{ version: string; build: string; tier: string; backends: Backend[] }> {
         return this.#bench.piece(0, new AbortController().signal, (attn) => {
@@ -41,7 +43,15 @@ export class Library {
         return new Held(await this.#source.text(text, dim));
     }
 
+    /** One head of the model that the site opens with; it is kept. */
+    async ofTrained(): Promise<Held> {
+        const { input } = await this.ofPreset(opening.preset);
+        const view = presetOf(opening.preset)?.view ?? { batch: 0, head: 0 };
+        return (this.#trained ??= new Held(headOf(input, view)));
+    }
+
     forget(held: Held): void {
+        if (held === this.#trained) return;
         held.release();
         this.#source.forget(held.input);
     }
@@ -117,6 +127,22 @@ export class Library {
         if (!preset) throw new Error(`there is no preset ${id}`);
         return new Held(await this.#source.preset(preset));
     }
+}
+
+/** As an input of its own. */
+function headOf(input: Input, { batch, head }: { batch: number; head: number }): Input {
+    const place = { batch, head, query: 0, key: 0 };
+    const { key, value } = headArrays(input, {} as Problem, place);
+    const { heads, queries, dim } = input.shape;
+    const first = (batch * heads + head) * queries * dim;
+    const query = input.query.subarray(first, first + queries * dim);
+    return {
+        ...input,
+        query,
+        key,
+        value,
+        shape: { ...input.shape, batch: 1, heads: 1, kvHeads: 1 },
+    };
 }
 
 function optionsOf({ shape }: Input, { backend, params }: Candidate, problem: Problem) {

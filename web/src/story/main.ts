@@ -13,6 +13,9 @@ import type { Held } from "../engine/held";
 import { start } from "../shell/start";
 import { defaultSettings, readLink, textInLink, writeLink } from "../state/state";
 import type { Link, Settings } from "../state/state";
+import type { Grid } from "../state/types";
+import { presetOf } from "../presets/list";
+import { opening } from "../presets/opening";
 import { takeMenu, type Matrix, type Table } from "../take/menu";
 import { standaloneSvg } from "../take/standalone";
 import { tableOfWeights } from "../take/weights";
@@ -22,7 +25,6 @@ import { aboutRow, candidateOf, presetSteps, problemOf, textSteps, type Scene } 
 import { words } from "../words/words";
 
 const { story: said, nouns, progress } = words;
-const { firstText } = said;
 const mostTokens = 128;
 const million = 2 ** 20;
 
@@ -41,8 +43,9 @@ interface Part {
 class Story {
     #library = new Library();
     #backends: Backend[] = [];
+    /** Without a text a trained head is shown. */
     #defaults: Settings = {
-        ...defaultSettings(firstText),
+        ...defaultSettings(""),
         causal: true,
         costs: { ...usualCosts, length: million },
     };
@@ -52,17 +55,11 @@ class Story {
     #hash = new Hash();
     /** The latest text, as links have it. */
     #linked: { of: string; text: Awaited<ReturnType<typeof textInLink>> } | null = null;
-    #map: Heatmap;
+    #maps = new Map<string, Heatmap>();
     #step = "scores";
     #controls: Controls | null = null;
 
     constructor() {
-        const canvas = find(document, "#all canvas", HTMLCanvasElement);
-        this.#map = new Heatmap(
-            canvas,
-            (cell) => this.#map.point(cell),
-            ({ row }) => this.#ask(row),
-        );
         for (const section of document.querySelectorAll<HTMLElement>("main > section")) {
             const isOfText = !(section.id in presetSteps);
             const asked = new AbortController();
@@ -76,25 +73,41 @@ class Story {
                 ...nothing,
             };
             this.#parts.set(section.id, part);
+            this.#frame(section);
             this.#offer(section.id, part);
         }
     }
 
-    /** Buttons that save its figure. */
+    /** All rows at once, where the step shows them. */
+    #frame(section: HTMLElement): void {
+        const canvas = section.querySelector("canvas");
+        if (!canvas) return;
+        const map = new Heatmap(
+            canvas,
+            (cell) => map.point(cell),
+            ({ row }) => this.#ask(row),
+        );
+        this.#maps.set(section.id, map);
+    }
+
+    /** What saves its figure. */
     #offer(id: string, part: Part): void {
-        const figure = find(part.section, ".figure", HTMLElement);
+        const beside = find(part.section, ".beside", HTMLElement);
         const title = find(part.section, "h2", HTMLElement).textContent;
-        const isMap = figure.querySelector("canvas") !== null;
+        const isMap = beside.querySelector(".figure") === null;
         const svg = () => {
-            const drawing = figure.querySelector("svg");
-            return isMap ? this.#map.svg(title) : drawing && standaloneSvg(drawing);
+            const drawing = beside.querySelector("svg");
+            if (isMap) return this.#maps.get(id)?.svg(title) ?? null;
+            return drawing && standaloneSvg(drawing);
         };
         const table = () => {
             const { table } = part;
             return table && { ...table, about: { ...table.about, address: location.href } };
         };
         const matrix = isMap && { matrix: () => part.matrix };
-        figure.after(takeMenu(title, { name: () => `story-${id}`, svg, table, ...matrix }));
+        const menu = takeMenu(title, { name: () => `story-${id}`, svg, table, ...matrix });
+        const summary = element("summary", {}, said.save);
+        beside.append(element("details", { className: "saving" }, summary, menu));
     }
 
     async open(): Promise<void> {
@@ -102,7 +115,9 @@ class Story {
         const { version, build, tier, backends } = await this.#library.open();
         this.#backends = backends;
         find(document, "#about", HTMLElement).textContent = progress.about(version, build, tier);
-        const link = readLink(location.hash, this.#defaults);
+        const hash = new URLSearchParams(location.hash.slice(1));
+        hash.set("preset", "none"); // those that steps have are their own
+        const link = readLink(hash.toString(), this.#defaults);
         const { text, problem } = await linkedText(link);
         this.#settings = { ...link, text };
         this.#controls = new Controls(this.#settings, backends);
@@ -170,7 +185,7 @@ class Story {
         const { text } = controls;
         const problem = find(document, "#problem", HTMLElement);
         try {
-            const held = await this.#library.ofText(text, this.#settings.dim);
+            const held = await this.#heldOf(text);
             if (text !== controls.text) return this.#library.forget(held);
             const { queries } = held.input.shape;
             if (queries > mostTokens) {
@@ -180,11 +195,19 @@ class Story {
             if (this.#held) this.#library.forget(this.#held);
             this.#held = held;
             showLine(problem, null);
-            this.#change({ text });
+            const { dim } = held.input.shape;
+            const params = fitting(this.#settings.params, dim);
+            controls.showDim(dim, { ...this.#settings, params });
+            this.#change({ text, params });
         } catch (error) {
             showLine(problem, message(error));
         }
         controls.isWrong = !problem.hidden;
+    }
+
+    #heldOf(text: string): Promise<Held> {
+        if (text === "") return this.#library.ofTrained();
+        return this.#library.ofText(text, this.#settings.dim);
     }
 
     #see(entries: readonly IntersectionObserverEntry[]): void {
@@ -199,8 +222,12 @@ class Story {
     #follow(entries: readonly IntersectionObserverEntry[]): void {
         const step = entries.findLast(({ isIntersecting }) => isIntersecting)?.target.id;
         if (!step) return;
-        for (const link of document.querySelectorAll("#steps a"))
-            link.ariaCurrent = link.getAttribute("href") === `#${step}` ? "step" : null;
+        for (const link of document.querySelectorAll<HTMLElement>("#steps a")) {
+            const isRead = link.getAttribute("href") === `#${step}`;
+            link.ariaCurrent = isRead ? "step" : null;
+            const { parentElement: item } = link;
+            if (isRead && item) find(document, "#steps", HTMLElement).scrollLeft = item.offsetLeft;
+        }
         if (step === this.#step) return;
         this.#step = step;
         this.#remember();
@@ -233,16 +260,18 @@ class Story {
         const { signal } = (part.asked = new AbortController());
         const { section } = part;
         const holder = find(section, ".words", HTMLElement);
-        const figure = find(section, ".figure", HTMLElement);
+        const figure = section.querySelector(".figure");
         const [library, backends, settings] = [this.#library, this.#backends, this.#settings];
-        const width = Math.min(900, figure.clientWidth || 600);
+        const beside = find(section, ".beside", HTMLElement);
+        const width = Math.min(900, beside.clientWidth || 600);
         const scene: Scene = { library, backends, settings, held, query, width, signal };
         section.ariaBusy = "true";
         try {
             const step = textSteps[id] ?? presetSteps[id];
-            const drawn = step ? await step(scene) : await this.#drawAll(scene);
+            const grid = await this.#drawMap(id, scene);
+            const drawn = step ? await step(scene) : allOf(scene, grid);
             signal.throwIfAborted();
-            if ("figure" in drawn) figure.replaceChildren(drawn.figure);
+            if ("figure" in drawn) figure?.replaceChildren(drawn.figure);
             holder.replaceChildren(...drawn.words);
             part.table = drawn.table;
             part.matrix = "matrix" in drawn ? drawn.matrix : null;
@@ -253,28 +282,20 @@ class Story {
         section.ariaBusy = "false";
     }
 
-    /** All rows at once, as a picture. */
-    async #drawAll(scene: Scene) {
+    /** All rows at once, as a picture, where the step has one: by its own attention, or else softmax. */
+    async #drawMap(id: string, scene: Scene): Promise<Grid | null> {
+        const map = this.#maps.get(id);
+        if (!map) return null;
         const { library, held, settings, query, signal } = scene;
-        const candidate = candidateOf(settings, "softmax");
+        const backend = scene.backends.find((each) => each.id === id)?.id ?? "softmax";
+        const candidate = candidateOf(settings, backend);
         const grid = await library.grid(held, candidate, problemOf(settings), signal);
         signal.throwIfAborted();
         const { tokens } = held.input;
         const max = grid.cells.reduce((most, weight) => Math.max(most, weight), 0);
-        const picture = { grid, values: grid.cells, max, law: "shared" as const, tokens };
-        this.#map.show(picture, readTheme());
-        this.#map.pin(query);
-        const { queries } = grid;
-        const pairs = settings.causal ? (queries * (queries + 1)) / 2 : queries * queries;
-        const twice = settings.causal ? queries * (2 * queries + 1) : 4 * queries * queries;
-        const data = element("data", { value: String(pairs) }, count(pairs, said.shares));
-        const longer = said.twice(count(twice, said.shares));
-        const about = aboutRow(scene, "softmax");
-        return {
-            words: [`${count(queries, nouns.token)}: `, data, longer],
-            table: { ...tableOfWeights(grid, tokens ?? []), about },
-            matrix: { numbers: grid.cells, shape: [grid.rows, grid.columns] },
-        };
+        map.show({ grid, values: grid.cells, max, law: "shared", tokens }, readTheme());
+        map.pin(query);
+        return grid;
     }
 
     /** The playground goes on with what is shown now: at once, but for a text that is still to be packed. */
@@ -286,7 +307,8 @@ class Story {
             this.#linked = { of: settings.text, text };
         }
         const { text } = this.#linked;
-        const play = writeLink({ ...settings, streaming: false, text }, defaultSettings(""));
+        const own = settings.text === "" ? trainedIn(settings) : settings;
+        const play = writeLink({ ...own, streaming: false, text }, defaultSettings(""));
         find(document, "#play", HTMLAnchorElement).hash = play;
     }
 
@@ -295,21 +317,55 @@ class Story {
         this.#hash.write(async () => {
             const settings = { ...this.#settings, streaming: false };
             const text = await textInLink(settings.text);
-            const isFirst = settings.text === firstText;
-            const own = writeLink({ ...settings, text: isFirst ? null : text }, this.#defaults);
+            const isTrained = settings.text === "";
+            const own = writeLink({ ...settings, text: isTrained ? null : text }, this.#defaults);
             const query = new URLSearchParams(own);
+            query.delete("preset");
             if (this.#step !== "scores") query.set("step", this.#step);
             return query.toString();
         });
     }
 }
 
-/** A link's text; of one that is broken another, and why. */
+/** What is said of all rows. */
+function allOf(scene: Scene, grid: Grid | null) {
+    if (!grid) throw new Error("the step has no picture");
+    const { settings, held } = scene;
+    const { queries } = grid;
+    const pairs = settings.causal ? (queries * (queries + 1)) / 2 : queries * queries;
+    const twice = settings.causal ? queries * (2 * queries + 1) : 4 * queries * queries;
+    const data = element("data", { value: String(pairs) }, count(pairs, said.shares));
+    const longer = said.twice(count(twice, said.shares));
+    return {
+        words: [`${count(queries, nouns.token)}: `, data, longer],
+        table: {
+            ...tableOfWeights(grid, held.input.tokens ?? []),
+            about: aboutRow(scene, "softmax"),
+        },
+        matrix: { numbers: grid.cells, shape: [grid.rows, grid.columns] },
+    };
+}
+
+/** The trained head's settings as the playground has them. */
+function trainedIn(settings: Settings): Settings {
+    const { id, problem, view } = presetOf(opening.preset) ?? {};
+    const scale = settings.scale ?? problem?.scale ?? null;
+    return { ...settings, preset: id ?? null, ...view, scale };
+}
+
+/** Without a sketch of more features than there are. */
+function fitting(params: Settings["params"], dim: number): Settings["params"] {
+    const { size, ...others } = params.get("sketch") ?? {};
+    if (size === undefined || Number(size) <= dim) return params;
+    return new Map([...params, ["sketch", others]]);
+}
+
+/** A link's text, "" where it has none; of one that is broken why. */
 async function linkedText({ text }: Link): Promise<{ text: string; problem: string | null }> {
     try {
-        return { text: text ? await readText(text) : firstText, problem: null };
+        return { text: text ? await readText(text) : "", problem: null };
     } catch (error) {
-        return { text: firstText, problem: message(error) };
+        return { text: "", problem: message(error) };
     }
 }
 

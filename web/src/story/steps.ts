@@ -185,6 +185,8 @@ function barsOf(
             ...drawn,
             name: said.bars(name, drawn.label, most),
             tokens,
+            series: name,
+            reference: scene.backends.find(({ id }) => id === "softmax")?.name ?? "softmax",
             colour: seriesColour(scene.backends.findIndex(({ id }) => id === backend)),
             marked: Number.isNaN(scene.query) ? null : scene.query,
         },

@@ -157,9 +157,9 @@ const textsOf = (page) =>
 const same = [
     /^(libattn|Problem|Dimension|Batch|Token|Tokens|Query|Queries|Key|Keys|Kernel|Logit|Seed|auto|Heatmap)$/i,
     /^(Streaming|Buckets|Features|Parameter|Normalisierer|Sink|ALiBi|Median)$/i,
-    /^(softmax|linear|sparse|sketch|GFLOP\/s|NaN|PNG|SVG|CSV|JSON|NPY|wasm\w+( \d+x\d+)?( (decode|prefill))?)$/i,
+    /^(■ )?(softmax|linear|sparse|sketch|GFLOP\/s|NaN|PNG|SVG|CSV|JSON|NPY|wasm\w+( \d+x\d+)?( (decode|prefill))?)$/i,
     /^(exp|auto \(\d+\)|[\d.]+ [KMG]iB|text|score)$/i,
-    /^(Training|Pause|Experiment|rule|[\d ]+<sep>)$/,
+    /^(Training|Pause|Experiment|rule|[\d ]*<sep>)$/,
     /^(gaussian|ams|osnap|leverage|srht|delta)(, d \/ 4)?$/,
     /^(F_\w+\(D\d\) > 0|5\.\d: (exp\(Ax\)|(1 \/ )?alpha)|(M =|4) n\^1\.5 .*|2 sqrt q .*)$/,
     /^(sqrt \w|L\^0\.25) \((Theorem|Proposition) [\d.]+\)$/,

@@ -8,10 +8,11 @@ import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { promisify } from "node:util";
 import { readNpy } from "libattn/data";
+import { loadModel } from "libattn-labs/models";
 import { cli, noCli } from "../support/cli.mjs";
 import { rested } from "../support/rest.mjs";
 import { openSite } from "../support/site.mjs";
-import { jsonOf, lines, look, take } from "../support/taking.mjs";
+import { jsonOf, lines, look, take as takeFrom } from "../support/taking.mjs";
 
 const run = promisify(execFile);
 const site = openSite();
@@ -24,7 +25,9 @@ afterEach(async () => {
     assert.deepEqual(complaints, []);
 });
 
-async function open(hash = "") {
+const usual = "the cat sat on the mat and the dog sat on the cat";
+
+async function open(hash = `#${new URLSearchParams({ text: usual })}`) {
     complaints = [];
     page = await site.newPage({ viewport: { width: 1200, height: 900 } });
     page.on("pageerror", (error) => complaints.push(String(error)));
@@ -57,13 +60,85 @@ async function change(step, selector, value) {
     await page.waitForSelector(`#${step}[aria-busy=false]`);
 }
 
+/** What a step's one Save gives. */
+async function take(page, root, format) {
+    await unfold(root);
+    return takeFrom(page, root, format);
+}
+
+const unfold = (root) => root.locator(".saving").evaluate((fold) => (fold.open = true));
+
+test("it begins with a trained head, whose map stands beside its words, and a text takes its place", async () => {
+    await open("");
+    await numbers("scores");
+    assert.equal(await page.inputValue("#text"), "");
+    const { token, score } = await columns("scores");
+    assert.deepEqual(token.slice(0, 3), ["17", "80", "23"]);
+    const model = await loadModel("lis-softmax");
+    const { query, key, shape } = model.solve("17 80 23 45 120 31 64 19 101 52");
+    model.dispose();
+    const [, heads, rows, dim] = shape;
+    const head = (1 * heads + 1) * rows; // layer 2, head 2
+    const q = query.subarray((head + rows - 1) * dim, (head + rows) * dim);
+    score.forEach((each, j) => {
+        const k = key.subarray((head + j) * dim, (head + j + 1) * dim);
+        const parts = Array.from(q, (x, c) => (x * k[c]) / Math.sqrt(dim));
+        const sum = parts.reduce((total, part) => total + part, 0);
+        const size = parts.reduce((total, part) => total + Math.abs(part), 0);
+        assert.ok(Math.abs(each - sum) <= 2 ** -24 * 2 ** 6 * (1 + size), `${each}, not ${sum}`);
+    });
+    for (const step of ["scores", "all", "sparse", "linear", "sketch"]) {
+        await numbers(step);
+        const [words, map] = await Promise.all(
+            ["h2 + p", "canvas"].map((each) => page.locator(`#${step} ${each}`).boundingBox()),
+        );
+        assert.ok(map.x >= words.x + words.width, `${step}: beside`);
+        assert.ok(map.width > 200 && map.height > 200);
+    }
+    assert.equal(await page.getAttribute("#sketch input", "max"), String(dim));
+    assert.match(await page.getAttribute("#play", "href"), /^[^#]*(#.*preset=lis-softmax.*)?$/);
+    await change("scores", "#text", "well then");
+    await page.waitForFunction(() => document.querySelector("#row").max === "1");
+    assert.equal(await page.getAttribute("#sketch input", "max"), "64");
+    await change("scores", "#text", "");
+    await page.waitForFunction(
+        (most) => document.querySelector("#row").max === most,
+        `${rows - 1}`,
+    );
+});
+
+test("what is compared says which bars are whose, and all steps are in the list", async () => {
+    await open();
+    for (const [step, name] of [
+        ["sparse", "Sparse"],
+        ["needle", "Sparse"],
+        ["saturated", "Linear"],
+        ["outliers", "Sketch"],
+    ]) {
+        await numbers(step);
+        const texts = await page.locator(`#${step} svg text`).allTextContents();
+        assert.ok(texts.includes(`■ ${name}`) && texts.includes("Softmax"), `${texts}`);
+    }
+    const cut = await page.evaluate(() => {
+        const list = document.querySelector("#steps");
+        return list.scrollWidth - list.clientWidth;
+    });
+    assert.equal(cut, 0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await seen("outliers");
+    const { left, right } = await page
+        .locator("#steps [aria-current]")
+        .evaluate((link) => link.getBoundingClientRect().toJSON());
+    assert.ok(left >= 0 && right <= 390, `the step that is read is in sight: ${left} to ${right}`);
+});
+
 test("each step draws its figure and says its numbers", async () => {
     await open();
     for (const step of steps) {
         const told = await numbers(step);
         assert.ok(told.length > 0 && told.every(Number.isFinite), `${step}: ${told}`);
         await page.waitForFunction((id) => {
-            const figure = document.querySelector(`#${id} .figure :is(svg, canvas)`);
+            const figure = document.querySelector(`#${id} .beside :is(svg, canvas)`);
             return figure?.getBoundingClientRect().height > 100;
         }, step);
     }
@@ -160,6 +235,7 @@ test("presets and costs are saved, too", async () => {
 
 test("each step's figure is saved as it is drawn", async () => {
     await open();
+    await unfold(part("costs"));
     await part("costs").locator("[data-format=svg]").click();
     await part("costs").locator(".take [role=status]", { hasText: "nothing to save" }).waitFor();
     for (const [i, step] of steps.entries()) {
@@ -294,7 +370,7 @@ test("of a link whose text is broken the story says so, and goes on with its own
     await numbers("scores");
     assert.match(await page.textContent("#problem"), /^the link's text cannot be read/);
     assert.equal(await page.isVisible("#problem"), true);
-    assert.notEqual(await page.inputValue("#text"), "");
+    assert.equal(await page.inputValue("#text"), "", "the trained head");
 });
 
 test("wrong things: no text, one too long, links that are none", async () => {
@@ -303,14 +379,14 @@ test("wrong things: no text, one too long, links that are none", async () => {
     await page.fill("#text", "word ".repeat(300));
     await page.locator("#problem:visible").waitFor();
     assert.match(await page.textContent("#problem"), /300 tokens, and the story 128 at most/);
-    await page.fill("#text", "");
+    await page.fill("#text", " ");
     await page.locator("#problem", { hasText: "the text has no word in it" }).waitFor();
     await page.fill("#text", "well then");
     await page.locator("#problem").waitFor({ state: "hidden" });
 });
 
 test("a story that is only opened leaves its address alone, and a length that is chosen is in it", async () => {
-    await open();
+    await open("");
     assert.ok((await numbers("scores")).length > 0);
     await rested(page); // an address follows after a moment
     assert.equal(page.url(), `${site.url}story.html`);

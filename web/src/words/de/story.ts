@@ -1,7 +1,7 @@
 import type { story as english } from "../en/story";
 
 export const story: typeof english = {
-    firstText: "die Katze lag auf der Matte und der Hund lag auf der Katze",
+    save: "Speichern",
     tooLong: (tokens, most) =>
         `Dieser Text hat ${tokens}, und die Geschichte höchstens ${most}: bitte kürzen`,
     shares: ["Anteil", "Anteile"],

@@ -9,8 +9,9 @@ export const story: Record<keyof typeof english, string> = {
     steps: "Schritte",
     one: "1. Ein Token fragt",
     oneText:
-        "Jedes Token hat drei Vektoren: was es fragt, die Query; woran es gefunden wird, den Key; und was es sagt, den Value. Hier sind alle drei gleich, aus den Buchstaben des Tokens und seinem Platz gebildet, und nichts ist trainiert. Der Score eines Keys ist sein Produkt mit der Query, q·k, durch √d: hoch, wo die Vektoren sich gleichen.",
+        "Jedes Token hat drei Vektoren: was es fragt, die Query; woran es gefunden wird, den Key; und was es sagt, den Value. Hier stammen sie aus einem Kopf eines trainierten Modells, das in diesen Zahlen die längste steigende Folge findet. Die eines eigenen Textes sind aus seinen Buchstaben und Plätzen gebildet, und an ihnen ist nichts trainiert. Der Score eines Keys ist sein Produkt mit der Query, q·k, durch √d: hoch, wo die Vektoren sich gleichen.",
     text: "Text",
+    ownText: "ein trainierter Kopf: eigenen Text eingeben",
     asks: "Wer fragt:",
     whoAsks: "Wer fragt",
     two: "2. Aus Scores werden Anteile",
@@ -23,6 +24,9 @@ export const story: Record<keyof typeof english, string> = {
     causal: "Kein Blick voraus",
     heatmap: "Heatmap",
     allShares: "Anteile aller Token",
+    sharesSparse: "Anteile aller Token bei dünner Attention",
+    sharesLinear: "Anteile aller Token bei linearer Attention",
+    sharesSketch: "Anteile aller Token bei einem Sketch",
     four: "4. Auf weniger Keys schauen",
     fourText:
         "Dünne (sparse) Attention behält die nahen Keys und einen in jedem Block und lässt alle anderen weg: etwa L√L Paare statt L². Die blassen Balken sind die Anteile von Softmax. Was wegfällt, hat keinen, und was bleibt, hat mehr.",
@@ -34,7 +38,7 @@ export const story: Record<keyof typeof english, string> = {
     six: "6. Die Vektoren kürzen",
     sixText:
         "Zufällige Mischungen von Spalten erhalten Produkte im Mittel. Ein Sketch nimmt weniger davon, als es Spalten gab: Jeder Key ist kürzer, jeder Score ein wenig falsch. Je weniger, desto mehr.",
-    left: "Zahlen, die von 64 bleiben:",
+    left: "Zahlen, die bleiben:",
     seven: "7. Wo Sparse scheitert",
     sevenText:
         "Eine Nadel im Heuhaufen: Die letzte Query fragt nach einem von 128 Keys, der weder nahe noch an einem Platz liegt, den das Muster behält. Softmax gibt ihm fast alles, Sparse sieht ihn nie und antwortet mit Heu.",

@@ -1,7 +1,7 @@
 /** Words that the story's program puts into it. */
 
 export const story = {
-    firstText: "the cat sat on the mat and the dog sat on the cat",
+    save: "Save",
     tooLong: (tokens: string, most: number) =>
         `This text has ${tokens}, and the story ${most} at most: shorten it`,
     shares: ["share", "shares"] as [string, string],

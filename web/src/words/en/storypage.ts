@@ -9,8 +9,9 @@ export const story = {
     steps: "Steps",
     one: "1. One token asks",
     oneText:
-        "Every token has three vectors: what it asks, the query; what it is found by, the key; and what it tells, the value. Here all three are the same, made of the token’s letters and its place, and nothing is trained. A key’s score is its product with the query, q·k, over √d: high where the vectors are alike.",
+        "Every token has three vectors: what it asks, the query; what it is found by, the key; and what it tells, the value. Here they come from a head of a trained model, which finds the longest rising run in these numbers. Those of a text of yours are made of its letters and places, and nothing in them is trained. A key’s score is its product with the query, q·k, over √d: high where the vectors are alike.",
     text: "Text",
+    ownText: "a trained head: type a text of your own",
     asks: "Who asks:",
     whoAsks: "Who asks",
     two: "2. Scores become shares",
@@ -23,6 +24,9 @@ export const story = {
     causal: "No looking ahead",
     heatmap: "heatmap",
     allShares: "Shares of all tokens",
+    sharesSparse: "Shares of all tokens by sparse attention",
+    sharesLinear: "Shares of all tokens by linear attention",
+    sharesSketch: "Shares of all tokens by a sketch",
     four: "4. Look at fewer keys",
     fourText:
         "Sparse attention keeps the keys near by and one in each block, and drops all others: some L√L pairs instead of L². The pale bars are softmax’s shares. What is dropped has none, and what is kept has more.",
@@ -34,7 +38,7 @@ export const story = {
     six: "6. Shorten the vectors",
     sixText:
         "Random mixtures of columns keep products right on average. A sketch takes fewer of them than there were columns: each key is shorter, each score a little wrong. The fewer, the more.",
-    left: "Numbers that are left of 64:",
+    left: "Numbers that are left:",
     seven: "7. Where sparse fails",
     sevenText:
         "A needle in a haystack: the last query asks for one key of 128, which lies neither near nor at a place that the pattern keeps. Softmax gives it nearly all, sparse never sees it and answers with hay.",
