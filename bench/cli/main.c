@@ -83,7 +83,7 @@ static int unknown(const char *name) {
                         meant_advice(&meant, "", "see attn --help", advice));
 }
 
-static int run(int argc, char **argv) {
+static int run_command(int argc, char **argv) {
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(argv[0], commands[i].name) == 0) return commands[i].run(argc, argv);
     return unknown(argv[0]);
@@ -94,7 +94,7 @@ static int help_of(int argc, char **argv) {
     static char option[] = "--help";
     for (int i = 0; i + 1 < argc; i++) argv[i] = argv[i + 1];
     argv[argc - 1] = option;
-    return run(argc, argv);
+    return run_command(argc, argv);
 }
 
 static int dispatch(int argc, char **argv) {
@@ -103,7 +103,7 @@ static int dispatch(int argc, char **argv) {
     if (strcmp(name, "help") == 0 && argc > 2) return help_of(argc - 1, argv + 1);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return help();
-    return strcmp(name, "--version") == 0 ? version() : run(argc - 1, argv + 1);
+    return strcmp(name, "--version") == 0 ? version() : run_command(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv) {

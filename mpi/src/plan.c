@@ -204,7 +204,7 @@ static int64_t most_rows(const attn_mpi_plan_t *plan) {
     return attn_max(plan->query_rows.count[0], plan->query_rows.count[1]);
 }
 
-static void lay_out(attn_mpi_plan_t *plan, attn_arena_t *arena) {
+static void lay_out_workspace(attn_mpi_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *p = &plan->whole;
     if (plan->states) {
         attn_mpi_states_lay_out(plan, arena);
@@ -237,7 +237,7 @@ static void lay_out(attn_mpi_plan_t *plan, attn_arena_t *arena) {
 static attn_status_t take_memory(attn_mpi_plan_t *plan, attn_error_t *error) {
     attn_arena_t arena = {.base = NULL};
     uint64_t workspace = 0;
-    lay_out(plan, &arena);
+    lay_out_workspace(plan, &arena);
     if (plan->states) workspace = attn_mpi_states_workspace(plan);
     const attn_status_t status = plan->states ? ATTN_OK : attn_mpi_measure(plan, &workspace, error);
     if (status != ATTN_OK) return status;
@@ -249,7 +249,7 @@ static attn_status_t take_memory(attn_mpi_plan_t *plan, attn_error_t *error) {
                          "MB of workspace: take more ranks",
                          (double)arena.used / 1e6, (double)workspace / 1e6);
     arena = (attn_arena_t){.base = plan->memory};
-    lay_out(plan, &arena);
+    lay_out_workspace(plan, &arena);
     plan->workspace_size = workspace;
     return ATTN_OK;
 }
