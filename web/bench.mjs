@@ -1,9 +1,9 @@
 /**
- * How swift the built page is in a headless Chromium: `node bench.mjs [--write]` prints a table in Markdown, beside
- * what is asked for, and with --write puts it into README.md, too. Nothing else should run on the machine meanwhile.
+ * How swift the built page is in a headless Chromium: `node bench.mjs` prints a table in Markdown, beside what is
+ * asked for. Nothing else should run on the machine meanwhile.
  */
 
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { cpus } from "node:os";
 import { benchTasks } from "./bench-tasks.mjs";
 import { serve } from "./serve.mjs";
@@ -12,8 +12,6 @@ import { countBytes, longestTask, mainThread, words } from "./test/support/watch
 
 const sizes = [64, 4096, 16384];
 const rounds = 5; // whose median counts
-const readme = new URL("README.md", import.meta.url);
-const marked = /(<!-- table: [^>]*-->\n)[^]*?(\n<!-- end of table -->)/;
 
 /** Of the table: what, how much of a unit, and what is asked for; null: nothing is. */
 const rows = [];
@@ -37,7 +35,7 @@ async function bench() {
         await benchTasks(browser, server.url, tell);
         await benchOneFile(browser, server.url);
         await benchTraining(browser, server.url);
-        await give(table(browser.version()));
+        console.log(table(browser.version()));
     } finally {
         await browser.close();
         await server.close();
@@ -52,14 +50,6 @@ function table(version) {
         "",
         `Measured on ${cpu[0].model}, ${cpu.length} cores, by headless Chromium ${version}.`,
     ].join("\n");
-}
-
-async function give(made) {
-    console.log(made);
-    if (!process.argv.includes("--write")) return;
-    const text = await readFile(readme, "utf8");
-    if (!marked.test(text)) throw new Error("README.md has no marks for the table");
-    await writeFile(readme, text.replace(marked, `$1\n${made}\n$2`));
 }
 
 async function benchFirstView(browser, url) {
