@@ -67,7 +67,7 @@ int csr_verify(const csr_t *csr);
 /** Write out X, which csr_verify() has passed, where there are zeros: all features of a row side by side. */
 void csr_write(const csr_t *csr, float *dense);
 
-/** Name X in the problem as its backend's own arrays, and their length in the settings. */
+/** Name X in the problem as backend-specific tensors, and their length in the settings. */
 attn_status_t csr_pose(csr_t *csr, const attn_backend_t *backend, attn_problem_t *problem,
                        settings_t *settings, attn_error_t *error);
 

@@ -56,7 +56,7 @@ int32_t declared_rank(const attn_array_info_t *info, const int64_t shape[4], int
 /** "f32 (B|1, H, n, m)"; returns `text`. */
 const char *declared_kind(const attn_array_info_t *info, char text[DECLARED_TEXT]);
 
-/** A backend's own array for people: --input or --output, what it is, its help. Two lines. */
+/** A backend-specific tensor for people: --input or --output, what it is, its help. Two lines. */
 void declared_print(const attn_array_info_t *info);
 
 #endif

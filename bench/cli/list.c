@@ -1,4 +1,4 @@
-/* cli/list.c: `attn list`: the backends, their parameters and their own arrays. */
+/* cli/list.c: `attn list`: the backends, their parameters and their tensors. */
 #include "cli/cli.h"
 #include "cli/declared.h"
 #include "cli/parameter.h"
@@ -57,7 +57,7 @@ static int print_backends(const attn_context_t *context, const char *only) {
 }
 
 static const char summary[] =
-    "List the backends with their parameters, ranges and defaults, and their own arrays.";
+    "List the backends with their parameters, ranges and defaults, and their tensors.";
 
 static const char notes[] =
     "In shapes, B is batches, H heads of Q, Hkv heads of K and V, n queries, m keys, d columns of\n"

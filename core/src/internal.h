@@ -175,7 +175,7 @@ uint64_t attn_arrays_replaced(const attn_scope_t *scope);
 /* What it has to be: element type, shape, and strides without gaps (0: it would not fit in memory). */
 attn_tensor_t attn_array_wanted(const attn_scope_t *scope, uint32_t number,
                                 const attn_array_info_t *info);
-/* Whether the shapes that a plan says of the backend's own arrays can be. */
+/* Whether the shapes that a plan says of the backend-specific tensors can be. */
 attn_status_t attn_arrays_check(const attn_scope_t *scope, attn_error_t *error);
 int64_t attn_axis_extent(const attn_problem_t *problem, int32_t axis);
 const attn_ext_inputs_t *attn_own_arrays(const attn_backend_t *backend);

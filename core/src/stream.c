@@ -16,7 +16,7 @@ struct attn_stream {
     int64_t length;
     uint64_t appended; /* bits of the arrays, by number, that an append has and not a query */
     uint32_t own_count;
-    attn_array_info_t own[]; /* the backend's own arrays as they are declared */
+    attn_array_info_t own[]; /* the backend-specific tensors as they are declared */
 };
 
 /* ---- life ---------------------------------------------------------------------------------------- */

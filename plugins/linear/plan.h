@@ -94,7 +94,7 @@ void attn_linear_state_load(const linear_plan_t *plan, const attn_head_t *head,
 void attn_linear_state_store(const linear_plan_t *plan, const attn_head_t *head,
                              const linear_state_t *state);
 
-/** Whether a run's own arrays fit the form, as far as only they tell. */
+/** Whether a run's backend-specific tensors fit the form, as far as only they tell. */
 attn_status_t attn_linear_arrays_check(const linear_plan_t *plan, const attn_io_t *io,
                                        attn_error_t *error);
 

@@ -20,7 +20,7 @@ typedef struct stream {
     attn_cache_t recent;    /* those behind them, */
     attn_cache_t gates;     /* and their decay and beta, as its keys and values */
     attn_io_t io, gates_io; /* of runs over the recent tokens */
-    const attn_tensor_t *own[LINEAR_ARRAYS]; /* io's own arrays */
+    const attn_tensor_t *own[LINEAR_ARRAYS]; /* io's backend-specific tensors */
     linear_state_t *states;                  /* [batch * kv_heads] */
     uint64_t states_bytes;                   /* of these and their numbers */
 } stream_t;

@@ -26,7 +26,7 @@ static const char *const ARRAY_NAMES[ARRAYS] = {"query", "key",  "value",  "past
                                                 "decay", "beta", "output", "present_state"};
 static const char *const RULES[] = {"linear", "gated", "delta", "gated_delta"};
 
-/* The backend's own arrays, in its order; there are two more, of the normaliser. */
+/* The backend-specific tensors, in its order; there are two more, of the normaliser. */
 enum { OWN_DECAY, OWN_BETA, OWN_STATE, OWN_STATE_Z, OWN_STATE_OUT, OWN };
 
 typedef struct linear_case {

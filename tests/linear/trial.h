@@ -24,7 +24,7 @@ static inline int is_wide(int map) {
     return map == ATTN_ORACLE_FAVOR || map == ATTN_ORACLE_TAYLOR2;
 }
 
-/** The backend's own arrays, in its order. */
+/** The backend-specific tensors, in its order. */
 enum { DECAY, BETA, STATE, STATE_Z, STATE_OUT, STATE_Z_OUT, OWN };
 
 /** How decays are given. */

@@ -118,7 +118,7 @@ typedef struct attnjs_scope {
 attnjs_scope_t attnjs_plan_scope(const attn_plan_t *plan);
 attnjs_scope_t attnjs_stream_scope(const attnjs_stream_t *stream);
 
-/** "own": the shapes of the backend's own arrays. */
+/** "own": the shapes of the backend-specific tensors. */
 void attnjs_write_own(attn_json_t *json, const attnjs_scope_t *scope);
 
 /** They as the core takes them: `io` points into the others. */
@@ -154,7 +154,7 @@ enum {
     ATTNJS_INPUTS,      /* enum attn_input_bits */
     ATTNJS_DTYPE,       /* enum attn_dtype_code */
     ATTNJS_KV_DTYPE,
-    ATTNJS_OWN_INPUTS, /* bit i: the backend's own array number i */
+    ATTNJS_OWN_INPUTS, /* bit i: the backend-specific tensor number i */
     ATTNJS_NUMBERS
 };
 

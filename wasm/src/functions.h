@@ -57,7 +57,7 @@ FUNCTION(MODULE, END, attnjs_free, ADDRESS(0, memory))
 FUNCTION(SOFTMAX, PLAN, attnjs_plan_create, SESSION(0), TEXT(1, backend), PROBLEM(2, problem), PAIRS(3, params), LENGTH(4, count))
 FUNCTION(SOFTMAX, END, attnjs_plan_destroy, PLAN(0))
 /** {"kernel", "workspaceBytes", "cost", "facts", "own"} as JSON; cost is null where the backend has none,
- *  own has the shapes of its own arrays. */
+ *  own has the shapes of its backend-specific tensors. */
 FUNCTION(FULL, TEXT, attnjs_plan_describe, SESSION(0), PLAN(1))
 
 /** Returns how many rows were degenerate. */
@@ -81,7 +81,7 @@ FUNCTION(FULL, STATUS, attnjs_backward, SESSION(0), PLAN(1), ARRAYS(2, arrays), 
 /** Of `problem` counts what attn_stream_create() says. */
 FUNCTION(FULL, STREAM, attnjs_stream_create, SESSION(0), TEXT(1, backend), PROBLEM(2, problem), PAIRS(3, params), LENGTH(4, count), NUMBER(5, max_keys))
 FUNCTION(FULL, END, attnjs_stream_destroy, STREAM(0))
-/** {"own"} as JSON: the shapes of its own arrays (attn_stream_array()). */
+/** {"own"} as JSON: the shapes of its backend-specific tensors (attn_stream_array()). */
 FUNCTION(FULL, TEXT, attnjs_stream_describe, SESSION(0), STREAM(1))
 FUNCTION(FULL, NUMBER, attnjs_stream_length, SESSION(0), STREAM(1))
 FUNCTION(FULL, NUMBER, attnjs_stream_memory, SESSION(0), STREAM(1))

@@ -26,7 +26,7 @@ enum attn_axis_code {
     ATTN_AXIS_DIM = 6,
     ATTN_AXIS_VALUE_DIM = 7,
     ATTN_AXIS_PLAN =
-        8 /**< what the plan says (attn_ext_inputs_t.shape): of a backend's own arrays */
+        8 /**< what the plan says (attn_ext_inputs_t.shape): of backend-specific tensors */
 };
 
 /** What attn_describe() calls an axis. [any thread] */

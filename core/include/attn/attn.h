@@ -181,8 +181,8 @@ ATTN_API int32_t attn_backend_param(const attn_backend_t *backend, uint32_t inde
 
 /**
  * Array number `number` of a run with this backend (attn/arrays.h): the members of attn_io_t, then
- * from ATTN_ARRAY_OWN on the backend's own arrays. Returns 0 past the last. A backend of NULL has
- * no own arrays. You set info->struct_size; texts are static. [any thread]
+ * from ATTN_ARRAY_OWN on backend-specific tensors. Returns 0 past the last. A backend of NULL has
+ * no backend-specific tensors. You set info->struct_size; texts are static. [any thread]
  */
 ATTN_API int32_t attn_backend_array(const attn_backend_t *backend, uint32_t number,
                                     attn_array_info_t *info);

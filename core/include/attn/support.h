@@ -33,7 +33,7 @@ static inline attn_io_t attn_io_copy(const attn_io_t *io) {
     return copy;
 }
 
-/** The backend's own array number `index` (attn/ext/inputs.h); NULL where the run has it not. */
+/** Backend-specific tensor number `index` (attn/ext/inputs.h); NULL where the run has it not. */
 static inline const attn_tensor_t *attn_own_array(const attn_io_t *io, uint32_t index) {
     if (!ATTN_STRUCT_HAS(io, own_count) || index >= io->own_count) return NULL;
     const attn_tensor_t *tensor = io->own[index];

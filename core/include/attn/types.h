@@ -217,7 +217,7 @@ typedef struct attn_problem {
     float softcap;        /**< c; 0: none */
     int32_t scores;       /**< enum attn_scores_code: what io->scores gets when it is there */
 
-    /** Bit i: runs bring the backend's own array number i (`attn.inputs/1`). */
+    /** Bit i: runs bring the backend-specific tensor number i (`attn.inputs/1`). */
     uint32_t own_inputs;
     int32_t backward; /**< 1: the plan also does attn_backward() */
 } attn_problem_t;
@@ -260,7 +260,7 @@ typedef struct attn_io {
     attn_tensor_t value_scales; /**< the same for value */
     attn_tensor_t scores;       /**< f32 (B, H, n, m) out, or absent */
 
-    /** The backend's own arrays, `own_count` of them in the order of its declaration
+    /** The backend-specific tensors, `own_count` of them in the order of its declaration
      *  (`attn.inputs/1`); NULL: that one is absent. */
     const attn_tensor_t *const *own;
     uint64_t own_count; /**< those behind are absent */

@@ -30,7 +30,7 @@ export class GradientsPlan extends Plan {
     #session;
     #problem;
     #about; // what there are gradients of
-    #shapes; // of the backend's own arrays
+    #shapes; // of the backend-specific tensors
 
     constructor(session, address, problem) {
         super(session, address, problem);

@@ -40,7 +40,7 @@ function taken(room, { array, given }) {
 /** Has the plan a say in the extents of these arrays? */
 export const askPlan = (arrays) => arrays.some(({ axes }) => axes.includes("plan"));
 
-/** The extents that a plan, or a stream, gives a backend's own arrays; undefined where it has no say in them. */
+/** The extents that a plan, or a stream, gives backend-specific tensors; undefined where it has no say in them. */
 export function shapesOf(session, arrays, address, kind = "plan") {
     if (askPlan(arrays)) return session.describe(`attnjs_${kind}_describe`, address).own;
     return undefined;

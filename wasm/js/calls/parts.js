@@ -44,7 +44,7 @@ function shaped({ number, extents }, data, shape = extents) {
     return ARRAYS[number].broadcast.includes(true) ? { data, shape } : data;
 }
 
-/** How many parts a call has. A backend's own arrays may have no heads. */
+/** How many parts a call has. Backend-specific tensors may have no heads. */
 function blocksOf({ options, problem, job: { given, outputs } }) {
     const { batch, heads, kvHeads } = problem.sizes;
     const { layout = "bhnd", strides } = options;

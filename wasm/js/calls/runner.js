@@ -15,7 +15,7 @@ export class Runner {
     #session;
     #held; // C's plan
     #problem;
-    #shapes; // of the backend's own arrays
+    #shapes; // of the backend-specific tensors
     #places = { __proto__: null }; // of a run's arrays, by layout
 
     constructor(session, address, problem) {

@@ -86,7 +86,7 @@ const isPlaced = (array) =>
 /**
  * Where these arrays have their elements, by name: as declared, with `extents` and `strides`, the `order` of their
  * axes, how many elements they have, `length`, and what that is the product of, `meaning`. `gaps`: there may be
- * elements that are not the array's. `shapes`: the extents of a backend's own arrays, for the axes that the plan says.
+ * elements that are not the array's. `shapes`: the extents of backend-specific tensors, for the axes that the plan says.
  */
 export function places(arrays, sizes, { layout = "bhnd", strides }, shapes) {
     const place = { __proto__: null };

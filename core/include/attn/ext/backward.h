@@ -5,7 +5,7 @@
  * Gradients stand in an attn_io_t of their own, each at the place of its array, with that
  * array's element type and shape (where the array has an axis of 1 for all, so has its gradient,
  * which is then the sum): `out` holds dL/dout and is read; of the inputs that are differentiable
- * (ATTN_ARRAY_DIFFERENTIABLE, the backend's own arrays too) those whose data is not NULL are
+ * (ATTN_ARRAY_DIFFERENTIABLE, the backend-specific tensors too) those whose data is not NULL are
  * written completely; everything else is absent.
  */
 #ifndef ATTN_EXT_BACKWARD_H
