@@ -5,8 +5,8 @@
 //
 // The rounds of a row in one file against those in the other: the interval of Hodges and Lehmann, which the rank sum test of
 // Wilcoxon, Mann and Whitney gives, assumes nothing about how times are distributed, and an outlier is one round. Its
-// confidence is shared out among the rows (Bonferroni). What the machine itself has changed by, its peak and its reading in the
-// two files, decides nothing either.
+// confidence is shared out among the rows (Bonferroni). What the machine itself has changed by between the two files, its
+// arithmetic and its reading, decides nothing either: other load takes from both.
 
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -56,14 +56,20 @@ export function changeOf(before, now, errors) {
     return { change, low: ratios[out], high: ratios[ratios.length - 1 - out] };
 }
 
-/** By how many times the machine is another, 1 or more. */
-const driftOf = (old, now) =>
-    Math.max(
-        ...["peak_gflops", "read_gbps"].map((name) => {
-            const ratio = now[name] / old[name];
-            return ratio > 0 ? Math.max(ratio, 1 / ratio) : 1;
-        }),
-    );
+const apart = (a, b) => Math.max(a / b, b / a) || 1;
+
+/** The peak that a row is held against, of all its threads. */
+const peakOf = ({ gflops, percent_of_peak: percent }) => (100 * gflops) / percent;
+
+/**
+ * By how many times the machine is another for a row, 1 or more: its reading, and its arithmetic unless the row now runs on
+ * another instruction set.
+ */
+function driftOf(old, now, before, after) {
+    const isSame = before.peak_of === after.peak_of;
+    const arithmetic = isSame ? apart(peakOf(before), peakOf(after)) : 1;
+    return Math.max(arithmetic, apart(old.read_gbps, now.read_gbps));
+}
 
 const nameOf = (row) => NAMES.map((name) => row[name]).join(" ");
 
@@ -81,7 +87,7 @@ function verdictOf({ low, high }, drift) {
     return low > drift ? "slower" : "not resolved";
 }
 
-/** {drift, rows: [{name, before, now, change, low, high, verdict}], alone: names of rows in one of them} of two documents. */
+/** {rows: [{name, before, now, change, low, high, drift, verdict}], alone: names of rows in one of them} of two documents. */
 export function compare(old, now) {
     const [before, after] = [timesOf(old), timesOf(now)];
     const both = [...after].filter(
@@ -90,22 +96,23 @@ export function compare(old, now) {
     const differing = NAMES.slice(1).filter(
         (name) => new Set(both.map(([, { row }]) => row[name])).size > 1,
     );
-    const drift = driftOf(old, now);
     const rows = both.map(([name, { row, times }]) => {
         const earlier = before.get(name);
         const change = changeOf(earlier.times, times, ERRORS / both.length);
+        const drift = driftOf(old, now, earlier.row, row);
         return {
             name: wordsOf(row, differing),
             before: earlier.row.ms,
             now: row.ms,
             ...change,
+            drift,
             verdict: verdictOf(change, drift),
         };
     });
     const alone = [...new Set([...before.keys(), ...after.keys()])].filter(
         (name) => !both.some(([other]) => other === name),
     );
-    return { drift, rows, alone };
+    return { rows, alone };
 }
 
 /** What is no such file, in one line; "" for nothing. */
@@ -121,7 +128,7 @@ const signed = (ratio) => {
 };
 
 /** As a table in Markdown, and what it comes to. */
-export function textOf({ drift, rows, alone }) {
+export function textOf({ rows, alone }) {
     const count = (word) => rows.filter(({ verdict }) => verdict === word).length;
     return [
         "| row | before, ms | now, ms | change | 95% interval, all rows together | verdict |",
@@ -133,7 +140,7 @@ export function textOf({ drift, rows, alone }) {
         ),
         "",
         `${count("faster")} faster, ${count("slower")} slower, ${count("not resolved")} not resolved; ` +
-            `the machine itself differs by ${signed(drift)}.`,
+            `the machine itself differs by ${signed(Math.max(1, ...rows.map(({ drift }) => drift)))}.`,
         ...(alone.length ? [`Not in both, or not measured: ${alone.length} rows.`] : []),
     ].join("\n");
 }

@@ -30,7 +30,14 @@ function fileOf(random, { rows, rounds, factor = () => 1 }) {
         host: "a machine",
         peak_gflops: 100,
         read_gbps: 10,
-        rows: times.map((all, i) => ({ backend: "softmax", n: i, ms: median(all) })),
+        rows: times.map((all, i) => ({
+            backend: "softmax",
+            n: i,
+            ms: median(all),
+            gflops: 50,
+            percent_of_peak: 50,
+            peak_of: "avx2 f32",
+        })),
         rounds_ms: times,
     };
 }
@@ -85,11 +92,15 @@ test("what the machine itself has changed by decides nothing", () => {
         compare(old, now).rows.map(({ verdict }) => verdict),
         ["slower", "slower"],
     );
-    now.peak_gflops = 100 / 1.5;
-    assert.deepEqual(
-        compare(old, now).rows.map(({ verdict }) => verdict),
-        ["not resolved", "not resolved"],
-    );
+    const verdicts = () => compare(old, now).rows.map(({ verdict }) => verdict);
+    now.read_gbps = 10 / 1.5;
+    assert.deepEqual(verdicts(), ["not resolved", "not resolved"]);
+    now.read_gbps = 10;
+    assert.deepEqual(verdicts(), ["slower", "slower"]);
+    for (const row of now.rows) row.percent_of_peak = 50 * 1.5;
+    assert.deepEqual(verdicts(), ["not resolved", "not resolved"]);
+    for (const row of now.rows) row.peak_of = "avx512 f32";
+    assert.deepEqual(verdicts(), ["slower", "slower"], "another instruction set");
 });
 
 test("rows of one file alone, and those without times, are counted", () => {
