@@ -109,6 +109,10 @@ ATTN_INLINE int flash_follow(const attn_head_t *head, const flash_tile_t *tile) 
     return 0;
 }
 
+ATTN_INLINE int bf16_parts_of_(const attn_tensor_t *tensor) {
+    return tensor->dtype == ATTN_BF16 ? 1 : FLASH_PARTS;
+}
+
 /* A query times a power of two; zeros where there is none. */
 ATTN_INLINE void bf16_pack_query_(const attn_head_t *head, const flash_scratch_t *scratch,
                                   const attn_place_t *at, float power, uint16_t *to) {
@@ -139,6 +143,9 @@ ATTN_INLINE void flash_pack_queries(const attn_head_t *head, const flash_scratch
         .query = packed,
         .query_stride = stride,
         .factor = factor / power,
+        .query_parts = bf16_parts_of_(&head->io->query),
+        .key_parts = bf16_parts_of_(&head->io->key),
+        .value_parts = bf16_parts_of_(&head->io->value),
         .weights = scratch->bf16.weights,
     };
 }

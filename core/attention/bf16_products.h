@@ -63,7 +63,8 @@ ATTN_INLINE int bf16_multiply_(int parts, int rows, int vectors, const flash_til
     bf16_sums_t sums;
     bf16_zero(rows, vectors, &sums);
     BF16_EACH_PRODUCT(parts, p, q)
-    bf16_add(rows, vectors, words, left, p, (bf16_panel_t){keys, words * PANEL}, q, &sums);
+    if (FLASH_PARTS == 1 || (p < tile->bf16.query_parts && q < tile->bf16.key_parts))
+        bf16_add(rows, vectors, words, left, p, (bf16_panel_t){keys, words * PANEL}, q, &sums);
     bf16_end(&sums);
     ATTN_UNROLL
     for (int r = 0; r < rows; r++) {
@@ -172,7 +173,8 @@ ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, flash_tile_
     bf16_sums_t sums;
     bf16_zero(rows, vectors, &sums);
     BF16_EACH_PRODUCT(FLASH_PARTS, p, q)
-    bf16_add_keys_(rows, vectors, clean, tile, segment, base, keys, c, p, q, &sums);
+    if (FLASH_PARTS == 1 || q < tile->bf16.value_parts)
+        bf16_add_keys_(rows, vectors, clean, tile, segment, base, keys, c, p, q, &sums);
     bf16_end(&sums);
     ATTN_UNROLL
     for (int r = 0; r < rows; r++) {

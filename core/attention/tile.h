@@ -30,7 +30,9 @@ typedef struct flash_mods {
 typedef struct flash_bf16 {
     const uint16_t *query; /* [parts][TILE_ROWS][query_stride] */
     int64_t query_stride;
-    float factor;      /* of the products, which are logits then */
+    float factor; /* of the products, which are logits then */
+    /* Parts that may not be zero: one of what is in bf16 anyway. */
+    int query_parts, key_parts, value_parts;
     uint16_t *weights; /* [parts][TILE_ROWS][FLASH_KEYS], scratch */
 } flash_bf16_t;
 
