@@ -167,8 +167,7 @@ class Page {
         const last = lastOf(thought);
         const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
         const from = token ?? (isStill ? last : question);
-        this.#player.set(Math.min(from, last), question, last);
-        if (token === null && !isStill) this.#player.play();
+        this.#player.set(Math.min(from, last), question, last, token === null && !isStill);
     }
 
     #begin(thought: Thought, choice: Choice): void {
@@ -223,7 +222,8 @@ class Page {
     /** So many tokens are read now. */
     #read(token: number): void {
         const { token: before } = this.#choice;
-        this.#choice.token = this.#thought && token === lastOf(this.#thought) ? null : token;
+        const isLast = this.#thought !== null && token === lastOf(this.#thought);
+        this.#choice.token = isLast || this.#player.isPlaying ? null : token; // what passes is not chosen
         if (this.#choice.token !== before) this.#remember();
         this.#chain.read(token);
         this.#paint();

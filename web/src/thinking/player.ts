@@ -22,7 +22,7 @@ export class Player {
         this.#onToken = onToken;
         this.#back.onclick = () => this.go(this.#token - 1);
         this.#next.onclick = () => this.go(this.#token + 1);
-        this.#play.onclick = () => (this.#timer ? this.stop() : this.play());
+        this.#play.onclick = () => (this.isPlaying ? this.go(this.#token) : this.play());
         this.#slider.oninput = () => this.go(Number(this.#slider.value));
     }
 
@@ -31,12 +31,17 @@ export class Player {
         return this.#token;
     }
 
-    /** Another thought: its question ends at `first`. */
-    set(token: number, first: number, last: number): void {
+    get isPlaying(): boolean {
+        return this.#timer !== 0;
+    }
+
+    /** Another thought: its question ends at `first`. `plays`: by itself, from `token` on. */
+    set(token: number, first: number, last: number, plays: boolean): void {
         this.#first = first;
         this.#last = last;
         this.#slider.max = String(last);
         this.#slider.disabled = this.#play.disabled = false;
+        if (plays) this.#start();
         this.#move(token);
     }
 
@@ -58,7 +63,11 @@ export class Player {
     }
 
     play(): void {
+        this.#start();
         if (this.#token >= this.#last) this.#move(this.#first);
+    }
+
+    #start(): void {
         this.#play.textContent = hold;
         this.#timer = setInterval(() => {
             this.#move(this.#token + 1);

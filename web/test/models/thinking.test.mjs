@@ -305,8 +305,10 @@ test("the page opens playing: from the question's end to the answer, and then it
         });
     });
     assert.ok(said >= 6 && said < 11, `it plays from token 6 on, and is at ${said}`);
+    assert.doesNotMatch(page.url(), /token=/, "what passes is not chosen");
     await page.click("#back");
     assert.equal(await isPlaying(page), false, "who steps by hand is left in peace");
+    await link(/token=/);
 });
 
 test("a token that is chosen is a step: Back leads to the one before it", async () => {

@@ -174,7 +174,7 @@ test("after a first visit pages work without a network", async () => {
     await server.close();
     await page.reload();
     await page.waitForSelector("main[aria-busy=false]");
-    assert.match(await page.textContent("#words"), /right\.$/);
+    await page.locator("#words", { hasText: /right\.$/ }).waitFor(); // it plays
     await page.goto(server.url);
     await settled(page);
     assert.equal(await page.locator("[data-name=error] data[value]:not([value=''])").count(), 4);
