@@ -35,6 +35,9 @@ const head = `
     <meta http-equiv="Content-Security-Policy" content="${policy}" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
+    <meta property="og:site_name" content="libattn" />
+    <meta property="og:type" content="website" />
+    <meta property="og:image" content="./screenshot.png" />
     <link rel="manifest" href="./libattn.webmanifest" />
     <link rel="icon" href="./icon.svg" type="image/svg+xml" />
     <link rel="stylesheet" href="./src/style.css" />`;

@@ -76,7 +76,8 @@ function serviceWorker() {
             const all = [...Object.keys(bundle), ...outside].map((name) => `./${name}`).sort();
             const hash = createHash("sha256").update(all.join()); // most names have a hash in them
             const models = all.filter((name) => name.endsWith(".model"));
-            const files = all.filter((name) => !models.includes(name));
+            const isOthers = (name) => models.includes(name) || name.endsWith(".png"); // for links
+            const files = all.filter((name) => !isOthers(name));
             for (const name of outside) {
                 hash.update(await readFile(new URL(`public/${name}`, import.meta.url)));
             }

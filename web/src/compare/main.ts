@@ -5,11 +5,13 @@ import { element, find, message } from "../dom/dom";
 import { Engine } from "../engine/engine";
 import { Page } from "./page";
 import { readWithout, showWithout } from "../share/parts";
+import { tellHeight } from "../share/height";
 import { start } from "../shell/start";
 
 async function open(): Promise<void> {
     start();
     showWithout(readWithout(new URLSearchParams(location.hash.slice(1))));
+    tellHeight();
     await new Page(new Engine()).open();
 }
 

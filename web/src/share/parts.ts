@@ -11,19 +11,31 @@ export const allParts = Object.keys(parts) as Part[];
 /** What an embedded page is without where its link says no more. */
 export const usuallyWithout: readonly Part[] = ["header", "presets", "input", "more", "footer"];
 
+/** One picture, and its colours. */
+export const alone: readonly Part[] = allParts.filter((part) => part !== "legends");
+
 /** null: the page is not embedded. */
 export function readWithout(query: URLSearchParams): Part[] | null {
-    if (query.has("view")) return allParts.filter((part) => part !== "legends"); // one picture, and its colours
+    if (query.has("view")) return [...alone];
     if ((query.get("embed") ?? "0") === "0") return null;
     const named = query.get("without")?.split(",") ?? usuallyWithout;
     return allParts.filter((part) => named.includes(part));
 }
 
-export function writeWithout(query: URLSearchParams, without: readonly Part[] | null): void {
+/** `enlarged`: the backend whose picture is large. */
+export function writeWithout(
+    query: URLSearchParams,
+    without: readonly Part[] | null,
+    enlarged: string,
+): void {
     query.delete("embed");
     query.delete("without");
     query.delete("view");
     if (!without) return;
+    if (without.join() === alone.join()) {
+        query.delete("enlarged");
+        return query.set("view", enlarged);
+    }
     query.set("embed", "1");
     if (without.join() !== usuallyWithout.join()) query.set("without", without.join());
 }

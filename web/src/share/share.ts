@@ -3,7 +3,8 @@
 import { element, find, message } from "../dom/dom";
 import type { SavedView } from "../one/saved";
 import { save, saveArrays } from "../input/saving";
-import { allParts, parts, readWithout, usuallyWithout, writeWithout, type Part } from "./parts";
+import { allParts, alone, parts, readWithout, writeWithout, type Part } from "./parts";
+import { heightScript } from "./height";
 import { words } from "../words/words";
 
 export class Share {
@@ -24,7 +25,7 @@ export class Share {
     ) {
         this.#settled = settled;
         const fields = allParts.map((part) => {
-            const checked = !usuallyWithout.includes(part);
+            const checked = !alone.includes(part);
             const box = element("input", { type: "checkbox", name: part, checked });
             box.addEventListener("change", () => this.#remake());
             this.#boxes.set(part, box);
@@ -121,15 +122,18 @@ export class Share {
 function addressOf(without: readonly Part[] | null): string {
     const address = new URL(location.href);
     const query = new URLSearchParams(address.hash.slice(1));
-    if (without || readWithout(query)) writeWithout(query, without);
+    const enlarged = query.get("view") ?? query.get("enlarged") ?? "softmax";
+    if (without || readWithout(query)) writeWithout(query, without, enlarged);
+    if (!without && enlarged !== "softmax") query.set("enlarged", enlarged);
     address.hash = query.toString();
     return address.href;
 }
 
+/** A frame without a border, and a script that makes it as high as the page in it says. */
 function embedding(address: string): string {
     const frame = element("iframe", { src: address, title: document.title, width: "100%" });
     frame.height = "720";
     frame.loading = "lazy";
     frame.style.border = "0";
-    return frame.outerHTML;
+    return `${frame.outerHTML}\n<script>${heightScript}</script>`;
 }

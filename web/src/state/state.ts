@@ -148,6 +148,8 @@ export function readLink(hash: string, defaults: Settings): Link {
     return link;
 }
 
+const usual = "softmax"; // the picture that is large where a link says no more
+
 export function writeLink(link: Link, defaults: Settings): string {
     const query = new URLSearchParams();
     const base = withPreset(defaults, link.preset);
@@ -176,7 +178,7 @@ export function writeLink(link: Link, defaults: Settings): string {
     if (link.pooling !== "mean") query.set("pooling", link.pooling);
     if (enlarged !== null) query.set("enlarged", enlarged);
     for (const name of link.unfolded) query.append("open", name);
-    writeWithout(query, link.without);
+    writeWithout(query, link.without, enlarged ?? usual);
     if (link.lang !== null) query.set("lang", link.lang);
     for (const [backend, values] of params) {
         for (const [name, value] of Object.entries(values)) {
@@ -197,9 +199,10 @@ export function presetInLink(hash: string): string | null {
     return readLink(hash, defaultSettings("")).preset;
 }
 
-/** Of what is shown: then it is the page's opening. */
+/** Of what is computed on: then it is the page's opening. */
 function saysNothing(query: URLSearchParams): boolean {
-    return [...query.keys()].every((name) => name === "lang");
+    const others = ["lang", "enlarged", "view", "embed", "without"];
+    return [...query.keys()].every((name) => others.includes(name));
 }
 
 /**

@@ -226,7 +226,8 @@ class Story {
             const isRead = link.getAttribute("href") === `#${step}`;
             link.ariaCurrent = isRead ? "step" : null;
             const { parentElement: item } = link;
-            if (isRead && item) find(document, "#steps", HTMLElement).scrollLeft = item.offsetLeft;
+            if (isRead && item)
+                find(document, "#steps", HTMLElement).scrollLeft = item.offsetLeft - 24; // its number, too
         }
         if (step === this.#step) return;
         this.#step = step;

@@ -38,8 +38,13 @@ test("code to embed shows the same numbers on another page, without the parts th
     await change(() => page.click("[data-preset=copy]"));
     const shown = await errors();
     await page.click("#share summary");
+    assert.match(
+        await copy("embed"),
+        /^<iframe src="[^"]*#preset=copy&amp;view=softmax" [^>]*border: 0/,
+    );
+    for (const part of ["small", "numbers", "settings"]) await page.check(`#share [name=${part}]`);
     const usual = await copy("embed");
-    assert.match(usual, /^<iframe src="[^"]*#preset=copy&amp;embed=1" .*<\/iframe>$/);
+    assert.match(usual, /^<iframe src="[^"]*#preset=copy&amp;embed=1" .*<\/iframe>\n<script>/);
     await page.uncheck("#share [name=numbers]");
     await page.check("#share [name=header]");
     const other = await copy("embed");
@@ -58,6 +63,25 @@ test("code to embed shows the same numbers on another page, without the parts th
         .locator("[data-name=error] data")
         .evaluateAll((all) => all.map(({ value }) => Number(value)));
     assert.deepEqual(inFrame, shown);
+    const heights = () =>
+        host.evaluate(() => {
+            const frame = document.querySelector("iframe");
+            const inside = frame.contentDocument.documentElement;
+            return [
+                frame.clientHeight,
+                inside.scrollHeight,
+                inside.scrollWidth - inside.clientWidth,
+            ];
+        });
+    await rested(host);
+    const [outer, inner, across] = await heights();
+    assert.ok(outer === inner && outer !== 720, `${outer} for ${inner}`);
+    assert.equal(across, 0);
+    await frame.locator(".details summary").first().click();
+    await host.waitForFunction(
+        (before) => document.querySelector("iframe").clientHeight > before,
+        outer,
+    );
     await host.close();
 
     await reopen(/src="([^"]*)"/.exec(other)[1].replaceAll("&amp;", "&"));
@@ -78,26 +102,38 @@ test("#preset=lis-softmax&view=linear: a link can ask for one picture alone, wit
     for (const selector of [".top", ".page-header", "#presets", "#settings", "footer", ".details"])
         assert.equal(await page.locator(selector).first().isVisible(), false, selector);
     assert.equal(await page.locator("#whole").isVisible(), true, "a way to the whole page");
-    await page.waitForURL(/enlarged=linear.*embed=1|embed=1.*enlarged=linear/);
+    await page.waitForURL(/view=linear/);
     await reopen(page.url());
     assert.deepEqual(await seen(), ["linear"], "its own link shows the same");
+});
+
+test("#view=sketch: a link to one picture that names no input shows the page's opening", async () => {
+    const { tokens } = await page.evaluate(() => ({
+        tokens: document.querySelector("[data-backend=sketch] .readout").textContent,
+    }));
+    assert.match(tokens, /“\d+”|“<sep>”/, "a trained head's numbers");
+    await page.focus("#whole a");
+    assert.equal(await page.getAttribute("#whole a", "href"), `${site.url}#enlarged=sketch`);
 });
 
 test("code to embed that is shown follows its parts", async () => {
     await page.click("#share summary");
     const shown = () => page.inputValue("#share textarea");
-    assert.match(await copy("embed"), /embed=1"/);
-    await page.uncheck("#share [name=numbers]");
-    assert.match(await shown(), /without=presets%2Cinput%2Cnumbers|without=header%2C.*numbers/);
-    assert.match(await page.textContent("#share [role=status]"), /copy it again/);
+    assert.match(await copy("embed"), /view=softmax"/);
     await page.check("#share [name=numbers]");
-    assert.match(await shown(), /embed=1"/);
+    assert.match(
+        await shown(),
+        /without=header%2Cpresets%2Cinput%2Csmall%2Csettings%2Cmore%2Cfooter"/,
+    );
+    assert.match(await page.textContent("#share [role=status]"), /copy it again/);
+    await page.uncheck("#share [name=numbers]");
+    assert.match(await shown(), /view=softmax"/);
     const link = await copy("link");
     await page.uncheck("#share [name=numbers]");
     assert.equal(await shown(), link, "a link has no parts");
 });
 
-test("#embed=1&without=presets,input,nothing,__proto__: an embedded page stays so as it is used, and leads to the whole of it", async () => {
+test("#preset=none&embed=1&without=presets,input,nothing,__proto__: an embedded page stays so as it is used, and leads to the whole of it", async () => {
     assert.equal(await page.locator("#presets").isVisible(), false);
     assert.equal(await page.locator(".page-header").isVisible(), true);
     await change(() => page.fill("#sketch-size", "12"));
