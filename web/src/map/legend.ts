@@ -42,18 +42,24 @@ export function drawLegend(figure: HTMLElement, scale: LegendScale, theme: Theme
     canvas.getContext("2d")?.putImageData(image, 0, 0);
 
     figure.querySelector(".ticks")?.remove();
-    const marks = isKept ? middles : signed ? [-1, -0.5, 0, 0.5, 1] : stops;
-    const labels = marks.map((place) => {
+    const textOf = (place: number) => {
+        if (isKept) return signs[1 + signAt(place)] ?? "";
         const value = valueAt(place, max, law);
         const beyond = clipped && Math.abs(place) === 1 ? (place < 0 ? "≤ " : "≥ ") : "";
-        const text = law === "own" ? percent(value) : short(value, 2);
-        const label = element(
-            "span",
-            {},
-            isKept ? (signs[1 + signAt(place)] ?? "") : beyond + text,
-        );
+        return beyond + (law === "own" ? percent(value) : short(value, 2));
+    };
+    const all = isKept ? middles : signed ? [-1, -0.5, 0, 0.5, 1] : stops;
+    const marks = haveRoom(all.map(textOf)) ? all : all.filter((_, i) => i % 2 === 0);
+    const labels = marks.map((place) => {
+        const label = element("span", {}, textOf(place));
         label.style.left = `${(100 * (place - from)) / (1 - from)}%`;
         return label;
     });
     figure.append(element("div", { className: "ticks" }, ...labels));
+}
+
+const mostLetters = 34; // of all labels beside each other
+
+function haveRoom(texts: readonly string[]): boolean {
+    return texts.reduce((sum, text) => sum + text.length + 1, 0) <= mostLetters;
 }

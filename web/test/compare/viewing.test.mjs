@@ -78,7 +78,8 @@ test("a logarithmic scale has powers of ten below the largest weight", async () 
     const [, , , , largest] = await ticks("weights-legend");
     await page.selectOption("#colours", "log");
     assert.notEqual(await picture("softmax"), before);
-    const [, , middle, , last] = await ticks("weights-legend");
+    const marks = await ticks("weights-legend");
+    const [middle, last] = [marks[(marks.length - 1) / 2], marks.at(-1)];
     assert.equal(last, largest);
     assert.ok(Math.abs(number(middle) / (number(last) * 1e-3) - 1) < 0.1, `${middle}, ${last}`);
 });
@@ -113,6 +114,20 @@ test("one switch shows the differences of all panels but softmax's", async () =>
 
 const large = () =>
     page.locator(".enlarged").evaluateAll((all) => all.map(({ dataset }) => dataset.backend));
+
+for (const colours of ["auto", "log", "own"])
+    test(`#preset=copy&colours=${colours}: the values of colours have room beside each other`, async () => {
+        for (const width of [1280, 390]) {
+            await page.setViewportSize({ width, height: 844 });
+            const boxes = await page
+                .locator("#weights-legend .ticks span")
+                .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON()));
+            assert.ok(boxes.length >= 3);
+            for (const [i, { left }] of boxes.entries())
+                if (i > 0)
+                    assert.ok(left > boxes[i - 1].right, `${width}: ${JSON.stringify(boxes)}`);
+        }
+    });
 
 test("a click on a small picture, or its button, gives it the large place", async () => {
     const width = (backend) =>
