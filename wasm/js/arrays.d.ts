@@ -178,9 +178,6 @@ export type OwnResults = { [Name in keyof OwnOutputs]?: OwnOutputs[Name] };
 /** The name of an array that runs bring beside query, key and value: see {@link InputArrays}. */
 export type InputName = "bias" | "mask" | "kvLengths" | "sinks" | "slopes" | keyof OwnInputs;
 
-/** @deprecated {@link Shaped}. */
-export type Grid<Data> = Shaped<Data>;
-
 /**
  * Arrays that runs may bring, if the plan names them in {@link PlanOptions.inputs}, and then must.
  * Bias and mask are in the order (batch, head, query, key). With a shape an axis of 1 is the same for

@@ -10,7 +10,7 @@
  * ```
  */
 
-import type { Source, SourceOptions } from "./index.js";
+import type { SourceOptions } from "./index.js";
 
 export { AttnError } from "./index.js";
 export type { AttnErrorCode } from "./index.js";
@@ -51,7 +51,7 @@ export function readNpy(bytes: ArrayBuffer | ArrayBufferView): Promise<NpyArray>
  * same kinds of source as libattn's init(). Hosts that compile nothing, such as Cloudflare Workers, need it. Gives the
  * functions of this entry. Rejects with an AttnError "ATTN_ERROR_LOAD" where it is no such module, which changes nothing.
  */
-export function init(options?: SourceOptions | Source | null | undefined): Promise<{
+export function init(options?: SourceOptions | null | undefined): Promise<{
     readonly embed: typeof embed;
     readonly readNpy: typeof readNpy;
 }>;

@@ -364,8 +364,3 @@ export interface WasmAttn extends Attn {
  * fetch().
  */
 export function init(options?: InitOptions | null | undefined): Promise<WasmAttn>;
-/** @deprecated The source is an option like the others: `init({ source, threads })`. */
-export function init(
-    source: Source | null | undefined,
-    options?: Omit<InitOptions, "source"> | null | undefined,
-): Promise<WasmAttn>;

@@ -10,12 +10,10 @@
  * const out = attn.attention(q, k, v, { heads: 8, dim: 64, causal: true });
  * ```
  */
-import type { Source, SourceOptions, WasmAttn } from "./index.js";
+import type { SourceOptions, WasmAttn } from "./index.js";
 
 export type * from "./index.js";
 export { AttnError } from "./index.js";
 
 /** Start the library; see libattn's init(). URLs, also loadPlugin()'s, are read by fetch(). */
 export function init(options?: SourceOptions | null | undefined): Promise<WasmAttn>;
-/** @deprecated `init({ source })`. */
-export function init(source: Source | null | undefined): Promise<WasmAttn>;

@@ -214,16 +214,6 @@ export interface Plan<D extends OutDtype = "f32", K extends Dtype = D> {
         options: (RunOptions<D, K, Out, Lse, Scores> | StandInOptions<K, Out, Lse, Scores>) &
             AsyncOptions,
     ): Promise<RunResult<Written<Out>, Asked<Lse>, Asked<Scores>>>;
-    /** @deprecated The signal is an option like the others. */
-    runAsync<
-        Out extends Output<D> = NewTypes[D],
-        Lse extends Asking = Asking,
-        Scores extends Asking = Asking,
-    >(
-        arrays: RunOptions<D, K, Out, Lse, Scores>,
-        options: AsyncOptions | null | undefined,
-    ): Promise<RunResult<Written<Out>, Asked<Lse>, Asked<Scores>>>;
-
     /**
      * The effective attention weights of queries [first, first + count) of one batch and head, such
      * that out = weights * value (and what linear's `state` adds): row r, key j is at r * keys + j. For every
@@ -238,11 +228,7 @@ export interface Plan<D extends OutDtype = "f32", K extends Dtype = D> {
      * Frobenius norm over every `stride`-th query. Costs queries * keys / stride. NaN when `out` has a
      * NaN where exact attention does not have one.
      */
-    error(
-        options: ErrorOptions<D, K>,
-        /** @deprecated The stride is an option like the others. */
-        stride?: number | null | undefined,
-    ): number;
+    error(options: ErrorOptions<D, K>): number;
 
     /** Give the memory back. A second call does nothing. */
     dispose(): void;

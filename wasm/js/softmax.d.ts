@@ -85,5 +85,3 @@ export interface Attn extends Pick<full.Attn, "version" | "tier" | "dispose"> {
 
 /** Load the module and start the library in it; see libattn's init(). */
 export function init(options?: full.SourceOptions | null | undefined): Promise<Attn>;
-/** @deprecated `init({ source })`. */
-export function init(source: full.Source | null | undefined): Promise<Attn>;

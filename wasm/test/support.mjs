@@ -16,7 +16,7 @@ if (hasRelaxed) BUILDS.unshift("relaxed");
 export const libraries = new Map();
 for (const build of BUILDS) {
     const threads = build === "threads" ? 2 : 1;
-    libraries.set(build, await init(null, { build, threads }));
+    libraries.set(build, await init({ build, threads }));
 }
 libraries.set("native", await initNative({ fallback: false }));
 

@@ -7,6 +7,6 @@ const entries = { all: "node.js", softmax: "softmax-node.js" };
 
 await serve(async (task) => {
     const { init } = await import(`../../wasm/dist/${entries[task.entry ?? "all"]}`);
-    const { about, ...contender } = planOf(await init(null, initOptions(task)), task);
+    const { about, ...contender } = planOf(await init(initOptions(task)), task);
     return { about: `${about}, in Node ${process.versions.node}`, ...contender };
 });

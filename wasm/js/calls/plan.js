@@ -1,6 +1,5 @@
 import { checkPositive, checkWithin } from "../problem/check.js";
 import { computeBeside, lendJob } from "./job.js";
-import { readChecked } from "../problem/options.js";
 import { Runner, handle, read } from "./runner.js";
 
 /* Of a run's arrays, what weights() reads, and error(), where `out` is given. */
@@ -20,9 +19,9 @@ export class Plan extends Runner {
         this.#session = session;
     }
 
-    async runAsync(given, more) {
+    async runAsync(given) {
         const { options, job } = this[read](given, ["signal"], "runAsync");
-        const { signal = readChecked(more ?? {}, ["signal"], "runAsync").signal } = options;
+        const { signal } = options;
         signal?.throwIfAborted();
         return this.#session.borrowAsync(
             (loan) => computeBeside(this.#session, this[handle](), job, loan, signal),
@@ -48,9 +47,9 @@ export class Plan extends Runner {
         });
     }
 
-    error(given, more) {
+    error(given) {
         const { options, job } = this[read](given, ["stride"], "error", judged);
-        const stride = checkPositive(options.stride ?? more ?? 1, "stride");
+        const stride = checkPositive(options.stride ?? 1, "stride");
         return this.#lend(job, (loan, ...args) =>
             this.#session.measure("attnjs_oracle_error", ...args, stride),
         );

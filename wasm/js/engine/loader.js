@@ -2,7 +2,7 @@
  * From whatever init() was given to an instance of the module. The module imports nothing but, where
  * it has threads, its memory, so there is no glue: compile, instantiate, initialize.
  */
-import { checkBytes, checkOneOf, checkWithin, isPlain, readOptions } from "../problem/check.js";
+import { checkBytes, checkOneOf, checkWithin, readOptions } from "../problem/check.js";
 import { AttnError, notLoaded } from "../problem/errors.js";
 import { Heap } from "./heap.js";
 import { decode } from "./text.js";
@@ -30,7 +30,7 @@ export const always = () => true;
 export function makeInit({ readUrl = fetchBytes, openPool }, builds, make) {
     const names = openPool ? ["build", "threads"] : ["build"];
     return async function init(given, more, about) {
-        const options = readInit(given, more, names);
+        const options = readInit(given, names);
         const threads = checkWithin(options.threads ?? 1, "threads", 1, 256);
         if (options.build !== undefined) checkOneOf(options.build, Object.keys(builds), "build");
         const source = await options.source;
@@ -55,18 +55,8 @@ export function makeInit({ readUrl = fetchBytes, openPool }, builds, make) {
     };
 }
 
-/** { source, ... } of init({ source, ... }), or of init(source, { ... }), which is the old form. */
-export function readInit(given, more, names) {
-    if (given !== undefined && given !== null && !isSource(given)) {
-        return readOptions(given, ["source", ...names], "init");
-    }
-    return Object.assign(readOptions(more ?? {}, names, "init"), { source: given });
-}
-
-function isSource(value) {
-    if (!isPlain(value)) return true;
-    return ["href", "arrayBuffer", "then"].some((name) => Object.hasOwn(value, name));
-}
+/** { source, ... } of init({ source, ... }). */
+export const readInit = (given, names) => readOptions(given ?? {}, ["source", ...names], "init");
 
 /** What reads a URL where it is not a file. */
 export async function fetchBytes(url) {

@@ -21,7 +21,7 @@ export function makeOwnModule({ file, readUrl, name, needed, open }) {
                 throw error;
             }));
     const init = async (given) => {
-        const source = await readInit(given, {}, []).source;
+        const source = await readInit(given, []).source;
         if (source === undefined || source === null) return load();
         const opened = await openChecked(await compile(source, readUrl));
         loading = Promise.resolve(opened);

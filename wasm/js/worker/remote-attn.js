@@ -222,7 +222,7 @@ if (Symbol.dispose) Attn.prototype[Symbol.dispose] = Attn.prototype.dispose;
 /** init() on a platform: `start` as remote.js wants it, `readUrl` gives the bytes behind a URL. */
 export function makeRemoteInit(start, readUrl) {
     return async function init(given) {
-        const options = readInit(given, null, ["build", "threads"]);
+        const options = readInit(given, ["build", "threads"]);
         const { source } = options;
         if (source) options.source = await compile(await source, readUrl);
         const remote = new Remote(start, options);

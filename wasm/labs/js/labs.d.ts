@@ -3,7 +3,7 @@
  * workers. The numbers are those of `attn lab run` with the same seed.
  */
 
-import type { Param, Source, SourceOptions } from "libattn";
+import type { Param, SourceOptions } from "libattn";
 
 export { AttnError } from "libattn";
 export type { AttnErrorCode, Param } from "libattn";
@@ -161,7 +161,7 @@ export function lab(
  * same kinds of source as libattn's init(). Hosts that compile nothing, such as Cloudflare Workers, need it. Gives the
  * functions of this entry. Rejects with an AttnError "ATTN_ERROR_LOAD" where it is no such module, which changes nothing.
  */
-export function init(options?: SourceOptions | Source | null | undefined): Promise<{
+export function init(options?: SourceOptions | null | undefined): Promise<{
     readonly labs: typeof labs;
     readonly lab: typeof lab;
 }>;

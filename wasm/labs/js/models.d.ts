@@ -10,7 +10,7 @@
  * ```
  */
 
-import type { Source, SourceOptions } from "libattn";
+import type { SourceOptions } from "libattn";
 
 export { AttnError } from "libattn";
 export type { AttnErrorCode } from "libattn";
@@ -180,7 +180,7 @@ export function loadWriter(model: WriterName | ArrayBuffer | ArrayBufferView): P
  * same kinds of source as libattn's init(). Hosts that compile nothing, such as Cloudflare Workers, need it. Gives the
  * functions of this entry. Rejects with an AttnError "ATTN_ERROR_LOAD" where it is no such module, which changes nothing.
  */
-export function init(options?: SourceOptions | Source | null | undefined): Promise<{
+export function init(options?: SourceOptions | null | undefined): Promise<{
     readonly models: typeof models;
     readonly writers: typeof writers;
     readonly loadModel: typeof loadModel;

@@ -13,7 +13,7 @@
 
 import type { Solution } from "./models.js";
 
-import type { Source, SourceOptions } from "libattn";
+import type { SourceOptions } from "libattn";
 
 export { AttnError } from "libattn";
 export type { AttnErrorCode } from "libattn";
@@ -114,6 +114,6 @@ export function createStudy(options: StudyOptions): Promise<Study>;
  * same kinds of source as libattn's init(). Hosts that compile nothing, such as Cloudflare Workers, need it. Gives the
  * functions of this entry. Rejects with an AttnError "ATTN_ERROR_LOAD" where it is no such module, which changes nothing.
  */
-export function init(options?: SourceOptions | Source | null | undefined): Promise<{
+export function init(options?: SourceOptions | null | undefined): Promise<{
     readonly createStudy: typeof createStudy;
 }>;

@@ -40,8 +40,8 @@ await loadModel("a.model");
 /* Modules that come with the program. */
 const module: WebAssembly.Module = await WebAssembly.compile(new Uint8Array(8));
 const { loadModel: load } = await initModels({ source: module });
-const { embed }: { embed: typeof embedText } = await initData(module);
-const { createStudy } = await initTraining(fetch("training.wasm"));
+const { embed }: { embed: typeof embedText } = await initData({ source: module });
+const { createStudy } = await initTraining({ source: fetch("training.wasm") });
 const { lab } = await initLabs();
 // @ts-expect-error there are no builds
 await initData({ build: "simd" });

@@ -38,7 +38,7 @@ inEach(
             ["a query past the last", weights({ first: 4 }), "RANGE", /^first: 4 is outside 0..3$/],
             [
                 "a stride of 0",
-                () => plan.error({ query, key, value, out: query }, 0),
+                () => plan.error({ query, key, value, out: query, stride: 0 }),
                 "RANGE",
                 /stride is 0/,
             ],

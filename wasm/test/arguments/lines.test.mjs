@@ -68,6 +68,6 @@ test("in a worker", async () => {
 
 test("options and sources of init()", async () => {
     for (const name of NAMES)
-        for (const given of [name, `file:///none/${name}`, { build: name }, { [name]: 1 }])
+        for (const given of [{ source: `file:///none/${name}` }, { build: name }, { [name]: 1 }])
             await refused(() => init(given), JSON.stringify(given));
 });

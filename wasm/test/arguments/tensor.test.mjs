@@ -143,7 +143,7 @@ for (const [build, attn] of libraries) {
 }
 
 test("a tensor is of one instance, and ends with it", async () => {
-    const [one, other] = [await init(null, { build: "simd" }), await init(null, { build: "simd" })];
+    const [one, other] = [await init({ build: "simd" }), await init({ build: "simd" })];
     const tensor = one.tensor(8);
     const plan = other.plan({ queries: 2, dim: 4 });
     assert.throws(() => plan.run({ query: tensor, key: tensor, value: tensor }), {

@@ -28,7 +28,7 @@ const all = { ...read, ...results };
 async function open(build) {
     const attn = await (build === "native"
         ? initNative({ fallback: false })
-        : init(null, { build, threads: build === "threads" ? 2 : 1 }));
+        : init({ build, threads: build === "threads" ? 2 : 1 }));
     attn.tensor(2 ** 20);
     return attn;
 }

@@ -101,7 +101,7 @@ function compute(attn, task) {
 function measureError(attn, backend, out, stride) {
     const { query, key, value, sizes } = problem;
     const plan = attn.plan({ ...sizes, backend });
-    const error = plan.error({ query, key, value, out }, stride);
+    const error = plan.error({ query, key, value, out, stride });
     plan.dispose();
     return error;
 }

@@ -241,7 +241,7 @@ for (const [build, attn] of libraries) {
             // Sums of d products, m terms and a few more (exact.c), in doubles, on both sides.
             const doubles = 4 * (8 + 24 + 16) * 2 ** -53;
             assertClose([actual], [expected], doubles * (1 + expected), "error");
-            assert.ok(plan.error({ query, key, value, out: wrong }, 3) > 0);
+            assert.ok(plan.error({ query, key, value, out: wrong, stride: 3 }) > 0);
             assert.ok(
                 plan.error({ query, key, value, out: plan.run({ query, key, value }).out }) <=
                     largestError(exact),

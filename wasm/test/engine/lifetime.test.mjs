@@ -138,8 +138,8 @@ function methodsOf(object) {
 
 for (const [build, open] of [
     ["native", () => initNative({ fallback: false })],
-    ["threads", () => init(null, { threads: 2 })],
-    ["simd", () => init(null, { build: "simd" })],
+    ["threads", () => init({ threads: 2 })],
+    ["simd", () => init({ build: "simd" })],
 ]) {
     for (const first of ["attn", "plan", "stream", "tensor"]) {
         test(`${build}: after dispose() of ${first} every use is one typed error`, async () => {

@@ -51,7 +51,8 @@ const sources = {
     "a compiled module": () => new WebAssembly.Module(bytes),
 };
 for (const [name, make] of Object.entries(sources)) {
-    test(`from ${name}`, async () => assert.equal((await init(make())).build, "scalar"));
+    test(`from ${name}`, async () =>
+        assert.equal((await init({ source: make() })).build, "scalar"));
 }
 
 test("what Node imports with libattn is two files, and none of Node's own", () => {
@@ -69,9 +70,9 @@ test("without process, or its getBuiltinModule(), files are read as well", async
     const { getBuiltinModule } = process;
     try {
         process.getBuiltinModule = undefined;
-        assert.equal((await init(file)).build, "scalar");
+        assert.equal((await init({ source: file })).build, "scalar");
         delete globalThis.process;
-        assert.equal((await init(file)).build, "scalar");
+        assert.equal((await init({ source: file })).build, "scalar");
     } finally {
         globalThis.process = process;
         process.getBuiltinModule = getBuiltinModule;
@@ -83,7 +84,7 @@ test("from nothing, the best that the engine has", async () => {
 });
 
 test("relaxed SIMD where there is none is refused", { skip: hasRelaxed }, async () => {
-    await assert.rejects(init(null, { build: "relaxed" }), (error) => {
+    await assert.rejects(init({ source: null, build: "relaxed" }), (error) => {
         assert.equal(error.code, "ATTN_ERROR_UNSUPPORTED");
         assert.match(error.message, /cannot run the relaxed build/);
         return true;
@@ -92,12 +93,12 @@ test("relaxed SIMD where there is none is refused", { skip: hasRelaxed }, async 
 
 for (const build of BUILDS) {
     test(`the ${build} build when told so`, async () => {
-        assert.equal((await init(undefined, { build })).build, build);
+        assert.equal((await init({ source: undefined, build })).build, build);
     });
 }
 
 test("the entry for browsers, with fetch alone", async () => {
-    assert.equal((await initWithFetch(`${base}/libattn.wasm`)).build, "scalar");
+    assert.equal((await initWithFetch({ source: `${base}/libattn.wasm` })).build, "scalar");
 });
 
 test("instances share nothing", async () => {
@@ -110,7 +111,7 @@ test("in a worker thread, from a module compiled outside", async () => {
     const code = `
     const { parentPort, workerData } = require("node:worker_threads");
     import(workerData.entry).then(async ({ init }) => {
-      const attn = await init(workerData.module);
+      const attn = await init({ source: workerData.module });
       const one = Float32Array.of(1);
       parentPort.postMessage(attn.attention(one, one, one, { dim: 1 })[0]);
     });`;
@@ -124,69 +125,134 @@ const load = async (source) => (await init()).loadPlugin(source);
 const softmax = await moduleBytes("softmax");
 const empty = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 const refused = [
-    ["a name, which is no URL", () => init("libattn.wasm"), "LOAD", /^libattn\.wasm is no URL/],
-    ["a relative path", () => init("./dist/a.wasm"), "LOAD", /^\.\/dist\/a\.wasm is no URL/],
-    ["a path", () => init("/dist/a.wasm"), "LOAD", /^\/dist\/a\.wasm is no URL/],
-    ["half a URL", () => init("http://"), "LOAD", /^http:\/\/: Invalid URL/],
+    [
+        "a name, which is no URL",
+        () => init({ source: "libattn.wasm" }),
+        "LOAD",
+        /^libattn\.wasm is no URL/,
+    ],
+    [
+        "a relative path",
+        () => init({ source: "./dist/a.wasm" }),
+        "LOAD",
+        /^\.\/dist\/a\.wasm is no URL/,
+    ],
+    ["a path", () => init({ source: "/dist/a.wasm" }), "LOAD", /^\/dist\/a\.wasm is no URL/],
+    ["half a URL", () => init({ source: "http://" }), "LOAD", /^http:\/\/: Invalid URL/],
     [
         "a URL of another kind",
-        () => init("ftp://127.0.0.1/a.wasm"),
+        () => init({ source: "ftp://127.0.0.1/a.wasm" }),
         "LOAD",
         /^ftp:.*a\.wasm: fetch/,
     ],
-    ["what only seems a URL", () => init({ href: "nowhere" }), "LOAD", /^nowhere is no URL/],
-    ["a folder", () => init(new URL(".", file)), "LOAD", /^file:.*\/dist\/: EISDIR/],
-    ["a server that hangs up", () => init(`${base}/gone`), "LOAD", /gone: fetch failed \(\w+\)/],
-    ["half an answer", () => init(`${base}/half`), "LOAD", /half: terminated \(\w+\)/],
-    ["half a Response", () => init(fetch(`${base}/half`)), "LOAD", /half: terminated \(\w+\)/],
-    ["a path, in libattn/softmax", () => initSoftmax("a.wasm"), "LOAD", /^a\.wasm is no URL/],
+    [
+        "what only seems a URL",
+        () => init({ source: { href: "nowhere" } }),
+        "LOAD",
+        /^nowhere is no URL/,
+    ],
+    ["a folder", () => init({ source: new URL(".", file) }), "LOAD", /^file:.*\/dist\/: EISDIR/],
+    [
+        "a server that hangs up",
+        () => init({ source: `${base}/gone` }),
+        "LOAD",
+        /gone: fetch failed \(\w+\)/,
+    ],
+    ["half an answer", () => init({ source: `${base}/half` }), "LOAD", /half: terminated \(\w+\)/],
+    [
+        "half a Response",
+        () => init({ source: fetch(`${base}/half`) }),
+        "LOAD",
+        /half: terminated \(\w+\)/,
+    ],
+    [
+        "a path, in libattn/softmax",
+        () => initSoftmax({ source: "a.wasm" }),
+        "LOAD",
+        /^a\.wasm is no URL/,
+    ],
     ["a path, in libattn/worker", () => initWorker({ source: "a.wasm" }), "LOAD", /is no URL/],
     ["a path of a plugin", () => load("a.wasm"), "PLUGIN", /^plugin 'a\.wasm': a\.wasm is no URL/],
     ["a plugin that is missing", () => load(new URL("a.wasm", file)), "PLUGIN", /a\.wasm: ENOENT/],
-    ["a number", () => init(5), TypeError, /source must be .*, not 5/],
+    ["a number", () => init({ source: 5 }), TypeError, /source must be .*, not 5/],
     [
         "an unknown build",
-        () => init(null, { build: "fast" }),
+        () => init({ source: null, build: "fast" }),
         TypeError,
         /"simd" or "scalar" or "threads", not "fast"/,
     ],
-    ["an unknown option", () => init(null, { thread: 2 }), TypeError, /unknown "thread"/],
-    ["half a thread", () => init(null, { threads: 1.5 }), TypeError, /threads must be an integer/],
-    ["no threads", () => init(null, { threads: 0 }), "RANGE", /threads: 0 is outside 1..256/],
-    ["threads in another build", () => init(bytes, { threads: 2 }), "LOAD", /without threads/],
-    ["bytes that are no module", () => init(new Uint8Array(64)), "LOAD", /cannot compile/],
-    ["half a module", () => init(bytes.subarray(0, 5000)), "LOAD", /cannot compile/],
-    ["another module", () => init(empty), "LOAD", /not this version's libattn/],
+    ["an unknown option", () => init({ source: null, thread: 2 }), TypeError, /unknown "thread"/],
+    [
+        "half a thread",
+        () => init({ source: null, threads: 1.5 }),
+        TypeError,
+        /threads must be an integer/,
+    ],
+    [
+        "no threads",
+        () => init({ source: null, threads: 0 }),
+        "RANGE",
+        /threads: 0 is outside 1..256/,
+    ],
+    [
+        "threads in another build",
+        () => init({ source: bytes, threads: 2 }),
+        "LOAD",
+        /without threads/,
+    ],
+    [
+        "bytes that are no module",
+        () => init({ source: new Uint8Array(64) }),
+        "LOAD",
+        /cannot compile/,
+    ],
+    ["half a module", () => init({ source: bytes.subarray(0, 5000) }), "LOAD", /cannot compile/],
+    ["another module", () => init({ source: empty }), "LOAD", /not this version's libattn/],
     [
         "libattn/softmax's module",
-        () => init(softmax),
+        () => init({ source: softmax }),
         "LOAD",
         /libattn\/softmax takes, not libattn/,
     ],
-    ["the labs' module", () => init(moduleBytes("labs")), "LOAD", /not libattn: .*clock/],
+    [
+        "the labs' module",
+        () => init({ source: moduleBytes("labs") }),
+        "LOAD",
+        /not libattn: .*clock/,
+    ],
     [
         "another build than asked",
-        () => init(bytes, { build: "simd" }),
+        () => init({ source: bytes, build: "simd" }),
         "LOAD",
         /the scalar build, not simd/,
     ],
-    ["a page that is missing", () => init(fetch(`${base}/none`)), "LOAD", /none: HTTP status 404/],
-    ["a URL that is missing", () => init(`${base}/none`), "LOAD", /none: HTTP status 404/],
+    [
+        "a page that is missing",
+        () => init({ source: fetch(`${base}/none`) }),
+        "LOAD",
+        /none: HTTP status 404/,
+    ],
+    [
+        "a URL that is missing",
+        () => init({ source: `${base}/none` }),
+        "LOAD",
+        /none: HTTP status 404/,
+    ],
     [
         "a URL where a page is",
-        () => init(`${base}/page.wasm`),
+        () => init({ source: `${base}/page.wasm` }),
         "LOAD",
         /compile http.*\/page\.wasm: HTTP status 200, text\/html, which begins with "<!doctype html>"/,
     ],
     [
         "a file that is missing",
-        () => init(new URL("none.wasm", file)),
+        () => init({ source: new URL("none.wasm", file) }),
         "LOAD",
         /none\.wasm: ENOENT/,
     ],
     [
         "a file of text",
-        () => init(new URL(import.meta.url)),
+        () => init({ source: new URL(import.meta.url) }),
         "LOAD",
         /test\.mjs, which begins with/,
     ],

@@ -16,7 +16,7 @@ test("results do not depend on how many threads there are", async () => {
         const options = { ...sizes, backend: backend.id };
         const wanted = libraries.get("simd").attention(query, key, value, options);
         for (const threads of [1, 2, 3, 5]) {
-            const attn = await init(null, { build: "threads", threads });
+            const attn = await init({ build: "threads", threads });
             assert.equal(attn.threads, threads);
             for (let i = 0; i < 3; i++) {
                 assert.deepEqual(attn.attention(query, key, value, options), wanted, backend.id);
@@ -32,7 +32,7 @@ test("parts of one head come to the bits of one thread", async () => {
         const options = { ...sizes, backend: "linear", causal };
         const wanted = libraries.get("simd").attention(query, key, value, options);
         for (const threads of [1, 2, 3, 5]) {
-            const attn = await init(null, { build: "threads", threads });
+            const attn = await init({ build: "threads", threads });
             for (let i = 0; i < 3; i++) {
                 assert.deepEqual(attn.attention(query, key, value, options), wanted);
             }
@@ -42,7 +42,7 @@ test("parts of one head come to the bits of one thread", async () => {
 });
 
 test("memory that grows is seen by all threads", async () => {
-    const attn = await init(null, { threads: 2 });
+    const attn = await init({ threads: 2 });
     for (const queries of [10, 1000, 4000]) {
         const { query, key, value, sizes } = makeProblem({ queries, keys: 500, dim: 64 }, 2);
         const wanted = libraries.get("simd").attention(query, key, value, sizes);
@@ -56,7 +56,7 @@ for (const end of ["attn.dispose();", ""]) {
     test(`a process ends by itself ${end ? "after dispose()" : "without dispose()"}`, async () => {
         const script = `
             import { init } from ${JSON.stringify(entry)};
-            const attn = await init(null, { threads: 3 });
+            const attn = await init({ threads: 3 });
             const x = new Float32Array(64 * 16).fill(1);
             console.log(attn.attention(x, x, x, { heads: 4, dim: 16 })[0]);
             ${end}`;
@@ -72,7 +72,7 @@ test("without shared memory there is a typed error", async () => {
     const { SharedArrayBuffer } = globalThis;
     delete globalThis.SharedArrayBuffer;
     try {
-        await assert.rejects(init(null, { threads: 2 }), (error) => {
+        await assert.rejects(init({ threads: 2 }), (error) => {
             assert.equal(error.code, "ATTN_ERROR_UNSUPPORTED");
             assert.match(error.message, /cross-origin isolated/);
             return true;

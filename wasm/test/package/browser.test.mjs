@@ -11,7 +11,7 @@ import { serve } from "./server.mjs";
 const WORKER = `
     import { init } from "/dist/index.js";
     onmessage = async ({ data }) => {
-        const attn = await init(null, data);
+        const attn = await init(data);
         const x = new Float32Array(64).fill(3);
         const { build, threads } = attn;
         postMessage({ build, threads, out: attn.attention(x, x, x, { heads: 4, dim: 16 })[0] });
@@ -48,10 +48,10 @@ async function inPage(query, body, argument, { base } = server) {
 async function compute(options) {
     const { init } = await import("/dist/index.js");
     try {
-        const attn = await init(null, options);
+        const attn = await init(options);
         const x = Float32Array.from({ length: 8 * 200 * 32 }, (_, i) => Math.sin(i));
         const out = attn.attention(x, x, x, { heads: 8, dim: 32, causal: true });
-        const single = await init(null, { build: "simd" });
+        const single = await init({ build: "simd" });
         const wanted = single.attention(x, x, x, { heads: 8, dim: 32, causal: true });
         const { build, threads } = attn;
         attn.dispose();

@@ -28,7 +28,7 @@ const ALL = `
     const starts = {
         main: () => init(),
         softmax: () => initSoftmax(),
-        threads: () => init(null, { threads: 2 }),
+        threads: () => init({ threads: 2 }),
         worker: () => initWorker(),
         native: () => initNative({ fallback: false }),
     };

@@ -137,8 +137,8 @@ test("the files can be named on their own", () => {
     const code = `
         import { readFileSync } from "node:fs";
         import { init } from "libattn";
-        const attn = await init(readFileSync(new URL(import.meta.resolve("libattn/scalar.wasm"))));
-        console.log(attn.build, (await init(new URL(import.meta.resolve("libattn/simd.wasm")))).build);`;
+        const attn = await init({ source: readFileSync(new URL(import.meta.resolve("libattn/scalar.wasm"))) });
+        console.log(attn.build, (await init({ source: new URL(import.meta.resolve("libattn/simd.wasm")) })).build);`;
     assert.equal(outputOfCode(code), "scalar simd\n");
 });
 

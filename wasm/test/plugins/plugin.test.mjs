@@ -35,7 +35,7 @@ const builds = BUILDS.filter((name) => name !== "threads");
 test("a plugin whose kernels are compiled for each instruction set", async () => {
     const kernels = ["--kernels", join(root, "plugins/template/simd/row.c")];
     const made = readFileSync(build("simd", "plugins/template/simd/simd.c", ...kernels));
-    const attn = await init(moduleBytes("simd"));
+    const attn = await init({ source: moduleBytes("simd") });
     await attn.loadPlugin(made);
     await attn.loadPlugin(bytes);
     const problem = makeProblem({ heads: 3, queries: 7, keys: 19, dim: 5, valueDim: 11 });
@@ -104,7 +104,7 @@ function assertRounded(actual, expected, what) {
 
 for (const name of builds) {
     test(`${name}: the template computes its formula, and tells its parameters, weights and cost`, async () => {
-        const attn = await init(null, { build: name });
+        const attn = await init({ source: null, build: name });
         const builtIn = attn.backends();
         const plugin = await attn.loadPlugin(bytes, { name: "my template" });
         assert.deepEqual(plugin.backends, [TEMPLATE]);
@@ -280,7 +280,7 @@ const expected = {
 
 for (const name of builds) {
     test(`${name}: functions of the C library, and addresses that are filled in`, async () => {
-        const attn = await init(null, { build: name });
+        const attn = await init({ source: null, build: name });
         const { backends } = await attn.loadPlugin(probe);
         const sizes = { queries: 1, keys: 1, dim: X.length };
         for (const [act, f] of Object.entries(expected)) {
@@ -438,7 +438,7 @@ test("refused: what is no source at all", async () => {
 });
 
 test("refused: any plugin, where there are threads", async () => {
-    const attn = await init(null, { build: "threads", threads: 2 });
+    const attn = await init({ source: null, build: "threads", threads: 2 });
     const error = isError("UNSUPPORTED", /the threads build cannot load plugins/);
     await assert.rejects(attn.loadPlugin(bytes), error);
     attn.dispose();

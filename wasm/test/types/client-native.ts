@@ -39,7 +39,7 @@ await native.loadPlugin(5);
 // @ts-expect-error: there is no such option
 await init({ thread: 2 });
 // @ts-expect-error: not a signal
-await plan.runAsync({ query: x, key: x, value: x }, { signal: 1 });
+await plan.runAsync({ query: x, key: x, value: x, signal: 1 });
 
 export default [
     backend,

@@ -17,11 +17,10 @@ import { embed, readNpy } from "libattn/data";
 const attn: Attn = await init();
 declare const somewhere: { readonly href: string; readonly protocol: string };
 const other: Attn = await init({ source: somewhere, build: "scalar", threads: null });
-await init(somewhere, { build: "scalar" }); // the old form
 declare const bytes: Uint8Array;
-await init(bytes);
-await init(bytes.buffer);
-await init("https://example.org/libattn.wasm");
+await init({ source: bytes });
+await init({ source: bytes.buffer });
+await init({ source: "https://example.org/libattn.wasm" });
 
 const x = new Float32Array(64);
 const options = {
@@ -46,7 +45,7 @@ using plan: Plan = attn.plan({ backend: "sparse", queries: 4, dim: 16, causal: t
 const result: RunResult = plan.run({ query: x, key: x, value: x, out, lse: true, layout: "bnhd" });
 const rows: number = result.degenerateRows + (result.lse?.length ?? 0);
 const weights: Float32Array = plan.weights({ query: x, key: x, head: 0, first: 1, count: 2 });
-const error: number = plan.error({ query: x, key: x, value: x, out }, 10);
+const error: number = plan.error({ query: x, key: x, value: x, out, stride: 10 });
 const flops: number = plan.cost?.flops ?? 0;
 const facts: string = plan.facts.map(({ label, value }) => `${label} ${value ?? "none"}`).join();
 
@@ -186,7 +185,7 @@ export const all = [
 // @ts-expect-error a number is no source
 await init(5);
 // @ts-expect-error no such build
-await init(null, { build: "fast" });
+await init({ build: "fast" });
 // @ts-expect-error an array of doubles
 attn.attention(new Float64Array(4), x, x, { dim: 8 });
 // @ts-expect-error dim is missing

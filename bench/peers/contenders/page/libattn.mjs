@@ -4,5 +4,5 @@ import { initOptions, planOf } from "../libattn_plan.mjs";
 
 export async function open(task) {
     const { init } = await import("/libattn/dist/index.js");
-    return planOf(await init(null, initOptions(task)), task);
+    return planOf(await init(initOptions(task)), task);
 }
