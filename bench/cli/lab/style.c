@@ -28,7 +28,7 @@ int style_wants_white(int scheme, double opacity) {
 const char figure_style[] =
     ".figure text { font: 12px system-ui, -apple-system, 'Liberation Sans', sans-serif; "
     "fill: #333 }\n"
-    ".figure .title { font-size: 15px; font-weight: 600; fill: #111 }\n"
+    ".figure .title { font-size: 14px; font-weight: 600; fill: #111 }\n"
     ".figure .small { font-size: 11.5px; fill: #666 }\n"
     ".figure .claim, .figure .verdict { fill: #222 }\n"
     ".figure .verdict { font-weight: 600 }\n"

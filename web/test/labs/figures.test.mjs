@@ -37,6 +37,28 @@ test("each figure that was run has its claim, its verdict, its picture and its c
     await page.close();
 });
 
+test("no word of a picture is cut at its edge", async () => {
+    const folder = new URL("../../../bench/labs/figures/", import.meta.url);
+    const page = await site.newPage();
+    const cut = [];
+    for (const { name } of await readFigures()) {
+        await page.setContent(await readFile(new URL(`${name}.svg`, folder), "utf8"));
+        const texts = await page.evaluate(() => {
+            const picture = document.querySelector("svg");
+            const edge = picture.getBoundingClientRect();
+            const isOut = ({ left, right, top, bottom }) =>
+                left < edge.left || right > edge.right || top < edge.top || bottom > edge.bottom;
+            const texts = [...picture.querySelectorAll("text")];
+            return texts
+                .filter((text) => isOut(text.getBoundingClientRect()))
+                .map(({ textContent }) => textContent);
+        });
+        cut.push(...texts.map((text) => `${name}: ${text}`));
+    }
+    assert.deepEqual(cut, []);
+    await page.close();
+});
+
 test("statements of papers, illustrations and the library's own claims are counted apart", async () => {
     const figures = await readFigures();
     const count = (own, verdict) =>
