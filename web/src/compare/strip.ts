@@ -36,12 +36,13 @@ export class Strip {
 
     #draw(): void {
         const whole = this.#bars.get(this.#reference)?.flops ?? null;
+        const most = Math.max(...[...this.#bars.values()].map(({ flops }) => flops ?? 0));
         for (const { item, flops } of this.#bars.values()) {
             const part = whole && flops !== null ? flops / whole : null;
             const data = find(item, "data", HTMLDataElement);
             data.value = flops === null ? "" : String(flops);
             data.textContent = part === null ? words.numbers.notTold : shareOf(part);
-            item.style.setProperty("--part", String(Math.min(1, part ?? 0)));
+            item.style.setProperty("--part", String(most > 0 ? (flops ?? 0) / most : 0));
         }
     }
 }

@@ -68,6 +68,22 @@ test(
     },
 );
 
+test(
+    opener("bars of costs are as long as their numbers say, also of what costs more than softmax"),
+    async () => {
+        show(await openPage(desk, `${site.url}#preset=text-softmax`));
+        const bars = await page.locator("#strip li").evaluateAll((all) =>
+            all.map((item) => ({
+                flops: Number(item.querySelector("data").value),
+                part: Number(item.style.getPropertyValue("--part")),
+            })),
+        );
+        const most = Math.max(...bars.map(({ flops }) => flops));
+        assert.ok(most > bars[0].flops, "some cost more");
+        for (const { flops, part } of bars) assert.ok(Math.abs(part - flops / most) < 1e-9);
+    },
+);
+
 for (const [name, options] of [
     ["a laptop", desk],
     ["a phone", phone],
