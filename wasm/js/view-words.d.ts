@@ -44,5 +44,56 @@ export interface ViewWords {
 /** Of weights by rows of `keys`. */
 export function summarize(weights: Float32Array, keys: number): Summary;
 
+/** Which rows {@link statistics} is to study. */
+export interface StatisticsOptions {
+    /** How many keys a row has in `topKeys`; 8 by default, and no more than there are keys. */
+    top?: number;
+    /** The key beside which query 0 stands, from which distances count: 0 by default, `past` of a plan that has one. */
+    position?: number;
+    /** First query; 0 by default. */
+    first?: number;
+    /** How many queries; all from `first` on by default. */
+    count?: number;
+}
+
+/**
+ * What rows of weights are like. Shares are weights divided by their row's sum. A row has none where no key is
+ * visible, or a weight is below 0 (linear attention with some feature maps) or not finite.
+ */
+export interface Statistics {
+    /** Of each row, in bits: 0 where one key has all, log2 k where k keys have the same; NaN without shares. */
+    entropy: Float32Array<ArrayBuffer>;
+    /** Of each row: how many tokens the keys are away from the query, on average by shares; NaN without. */
+    distance: Float32Array<ArrayBuffer>;
+    /** Of each key: the sum of the weights that all these rows give to it. */
+    columnMass: Float64Array<ArrayBuffer>;
+    /**
+     * Of each row the keys of its largest weights, largest first: number k of row r is at r * top + k. -1 where no
+     * more are above 0.
+     */
+    topKeys: Int32Array<ArrayBuffer>;
+    /** Their weights; 0 where there are no more. */
+    topWeights: Float32Array<ArrayBuffer>;
+}
+
+/** A plan of `libattn`, `libattn/native` or `libattn/worker`, and what its `weights()` takes. */
+interface Weighing<Options> {
+    readonly sizes: { readonly queries: number; readonly keys: number };
+    weights(options: Options): Float32Array | Promise<Float32Array>;
+}
+
+/**
+ * What rows of a plan's weights are like, without a matrix of queries by keys: for every backend, and for as many
+ * tokens as you like. The other options are those of `plan.weights()`. Costs as much time as the weights of the rows.
+ *
+ * ```ts
+ * const { entropy, topKeys } = await statistics(plan, { query, key, head: 3 });
+ * ```
+ */
+export function statistics<Options extends object>(
+    plan: Weighing<Options>,
+    options: StatisticsOptions & Options,
+): Promise<Statistics>;
+
 /** The keys of a row with the largest weights by size: five by default, and none of weight 0. */
 export function topKeys(row: Float32Array, most?: number): { key: number; weight: number }[];

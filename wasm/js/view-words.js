@@ -1,4 +1,5 @@
 /* What weights say in words and numbers: of <attn-view>, and of whoever shows weights. */
+export { statistics } from "./view/statistics.js";
 
 /**
  * Of weights by rows of `keys`: the part of all of it, by size, that is on the diagonal, the column with most of

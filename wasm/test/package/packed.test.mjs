@@ -81,7 +81,7 @@ test("README's examples of streams, tensors, threads and long calls", () => {
         "grouped heads: four": /^bias is mask: true\nthe past is the other corner: true\n$/,
         "init({ threads: 2 });\nconst x": /^threads 2 0\.5\n$/,
         "onProgress: (done)": /^12\.5 %\n[^]*100 %\n0\.5\n$/,
-        "await attn.tensor(": /^\d\S* \S.* true\n0\.5 0\.5 0\.5\n$/,
+        "await attn.tensor(": /^\d\S* \S.* true\n0\.5 0\.5 0\.5\n1 bit; .* keys 0 and 1\n$/,
     };
     for (const name in outputs) assert.match(outputOfCode(readmeExample(name)), outputs[name]);
 });

@@ -1,6 +1,9 @@
 /* A program that uses the types of libattn/view: packed.test.mjs compiles it. */
 import { defineView, summarize, topKeys, AttnError, AttnView } from "libattn/view";
 import type { ViewArrays, ViewWords } from "libattn/view";
+import { init } from "libattn";
+import { statistics, type Statistics } from "libattn/view/words";
+import { init as initWorker } from "libattn/worker";
 
 defineView();
 defineView("my-attention");
@@ -26,3 +29,12 @@ view.addEventListener("update", function () {
 view.addEventListener("click", ({ type }) => console.log(type, AttnError.name));
 // @ts-expect-error: arrays say their shapes
 view.arrays = { query: new Float32Array(8), key: array };
+
+const x = new Float32Array(8);
+const rows = { query: x, key: x, count: 1, top: 2 };
+const here = (await init()).plan({ queries: 2, dim: 4 });
+const there = await (await initWorker()).plan({ queries: 2, dim: 4 });
+const found: Statistics[] = [await statistics(here, rows), await statistics(there, rows)];
+console.log(found[0]?.entropy[0], found[1]?.topKeys.length);
+// @ts-expect-error: there is no such option
+await statistics(here, { query: x, key: x, tops: 2 });
