@@ -37,10 +37,11 @@ export function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
         throw new Error(
             `${file} is cut off: it has ${bytes.length} bytes, and the length of its header takes 8`,
         );
-    const length = Number(view.getBigUint64(0, true));
+    const told = view.getBigUint64(0, true);
+    const length = Number(told);
     if (length > bytes.length - 8)
         throw new Error(
-            `${file} is cut off, or no safetensors file: its header has ${length} bytes, and ${bytes.length - 8} are there`,
+            `${file} is cut off, or no safetensors file: its header has ${told} bytes, and ${bytes.length - 8} are there`,
         );
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(
         bytes.subarray(8, 8 + length),
