@@ -3,6 +3,7 @@
  * holds the list of NULLS(...) here to the library's symbols.
  */
 #include "attn/combine.h"
+#include "attn/statistics.h"
 #include "support/fixture.h"
 #include "support/test.h"
 
@@ -348,6 +349,29 @@ NULLS(attn_weights) {
     REFUSED(attn_weights, plan, &io, 0, 0, 0, 1, row, 1);
 }
 
+NULLS(attn_statistics_workspace_size) {
+    (void)state;
+    assert_int_equal(attn_statistics_workspace_size(NULL), 0);
+}
+
+NULLS(attn_plan_statistics) {
+    static _Alignas(ATTN_ALIGNMENT) char workspace[1 << 16];
+    float entropy[1];
+    const attn_statistics_t wanted = {.struct_size = sizeof wanted, .entropy = entropy};
+    attn_io_t io = {.struct_size = sizeof io,
+                    .query = tensor,
+                    .key = tensor,
+                    .workspace = workspace,
+                    .workspace_size = sizeof workspace};
+    assert_true(attn_statistics_workspace_size(plan) <= sizeof workspace);
+    assert_int_equal(attn_plan_statistics(plan, &io, 0, 0, 0, 1, &wanted, NULL), ATTN_OK);
+    REFUSED(attn_plan_statistics, NULL, &io, 0, 0, 0, 1, &wanted);
+    REFUSED(attn_plan_statistics, plan, NULL, 0, 0, 0, 1, &wanted);
+    REFUSED(attn_plan_statistics, plan, &io, 0, 0, 0, 1, NULL);
+    io.query.data = NULL;
+    REFUSED(attn_plan_statistics, plan, &io, 0, 0, 0, 1, &wanted);
+}
+
 NULLS(attn_stream_create) {
     attn_stream_t *made = stream;
     REFUSED(attn_stream_create, NULL, "softmax", &problem, NULL, 0, 8, &made);
@@ -427,7 +451,8 @@ TEST_MAIN(cmocka_unit_test(set_up), TEST(attn_version), TEST(attn_status_name),
           TEST(attn_plan_create), TEST(attn_plan_destroy), TEST(attn_plan_workspace_size),
           TEST(attn_plan_kernel), TEST(attn_plan_problem), TEST(attn_plan_cost),
           TEST(attn_plan_fact), TEST(attn_run), TEST(attn_check), TEST(attn_check_backward),
-          TEST(attn_weights), TEST(attn_stream_create), TEST(attn_stream_destroy),
-          TEST(attn_stream_length), TEST(attn_stream_memory), TEST(attn_stream_append),
-          TEST(attn_stream_query), TEST(attn_stream_truncate), TEST(attn_stream_fork),
-          TEST(attn_stream_save), TEST(attn_stream_restore), cmocka_unit_test(tear_down))
+          TEST(attn_weights), TEST(attn_statistics_workspace_size), TEST(attn_plan_statistics),
+          TEST(attn_stream_create), TEST(attn_stream_destroy), TEST(attn_stream_length),
+          TEST(attn_stream_memory), TEST(attn_stream_append), TEST(attn_stream_query),
+          TEST(attn_stream_truncate), TEST(attn_stream_fork), TEST(attn_stream_save),
+          TEST(attn_stream_restore), cmocka_unit_test(tear_down))
