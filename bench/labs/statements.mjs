@@ -27,10 +27,10 @@ export const papers = JSON.parse(read("statements.json"));
 export function panelsOf(labs) {
     const found = new Map();
     for (const { name: lab, panels } of labs)
-        for (const { id, states } of panels)
+        for (const { id, states, own } of panels)
             for (const statement of states?.split("; ") ?? []) {
                 const key = `${paperOf[lab]} ${statement}`;
-                found.set(key, [...(found.get(key) ?? []), { lab, id }]);
+                found.set(key, [...(found.get(key) ?? []), { lab, id, own }]);
             }
     return found;
 }
@@ -46,15 +46,20 @@ function verdictOf(lab, id) {
 }
 
 function where({ test, why }, panels) {
-    const runs = panels.map(({ lab, id }) => `\`${lab}\` \`${id}\`: ${verdictOf(lab, id)}`);
+    const runs = panels.map(
+        ({ lab, id, own }) => `\`${lab}\` \`${id}\`: ${verdictOf(lab, id)}${own ? " (own)" : ""}`,
+    );
     return [...runs, ...(test ? [`\`${test}\``] : []), ...(why ? [why] : [])].join("; ");
 }
+
+/** A cell of a table, in which a bar would end it. */
+const cell = (text) => (text ?? "").replaceAll("|", "\\|");
 
 function section({ arXiv, statements }, panels) {
     const rows = statements.map((statement) => {
         const { name, says, note } = statement;
         const of = panels.get(`${arXiv} ${name}`) ?? [];
-        return `| ${name} | ${says} | ${where(statement, of)} | ${note ?? ""} |`;
+        return `| ${[name, says, where(statement, of), note].map(cell).join(" | ")} |`;
     });
     return `## arXiv:${arXiv}
 
@@ -71,7 +76,8 @@ export function statements(labs) {
 
 Made by \`node bench/labs/statements.mjs build/attn\` from the panels' declarations, their shipped runs and
 [statements.json](statements.json). Panels are those of [README.md](README.md); a test is a file and its case.
-Definitions and assumptions are left out.
+\`(own)\` marks what the library claims beside the statement: that verdict is not the paper's. Definitions and
+assumptions are left out.
 
 ${papers.map((paper) => section(paper, panels)).join("\n")}`;
 }

@@ -19,6 +19,30 @@ it("the table follows from the panels' declarations and their shipped runs", nat
     assert.equal(read("bench/labs/STATEMENTS.md"), statements(labs()));
 });
 
+it("each row of the table has its four cells, with every word in them", nativeOnly, () => {
+    const rows = statements(labs())
+        .split("\n")
+        .filter((line) => line.startsWith("| ") && !line.startsWith("| statement |"))
+        .map((line) => line.slice(2, -2).split(/(?<!\\) ?\| ?/));
+    assert.equal(rows.length, all.length);
+    for (const [i, [name, says, , note, ...more]] of rows.entries()) {
+        assert.deepEqual(more, [], name);
+        assert.equal(says.replaceAll("\\|", "|"), all[i].says, name);
+        assert.equal(note.replaceAll("\\|", "|"), all[i].note ?? "", name);
+    }
+});
+
+it("the table marks panels about what the library claims itself", nativeOnly, () => {
+    const table = statements(labs());
+    const marks = { time: true, memory: true, "grown-time": true, work: false };
+    for (const [id, own] of Object.entries(marks))
+        for (const [, mark] of table.matchAll(
+            new RegExp(`\`complexity\` \`${id}\`: holds( \\(own\\))?`, "g"),
+        ))
+            assert.equal(mark !== undefined, own, id);
+    assert.match(table, /`softmax-regression` `layer`: holds \(own\)/);
+});
+
 it("each statement has a panel, a test or a reason", nativeOnly, () => {
     const panels = panelsOf(labs());
     assert.equal(new Set(all.map(nameOf)).size, all.length);
