@@ -113,6 +113,21 @@ it("the manual's numbers are those of the shipped runs", () => {
     for (const { right, d, task, n } of run("reasoning-softmax"))
         if (d === 64 && !(task === "lis" && n === 10)) assert.ok(right >= 0.98, `${task} ${n}`);
     assert.ok(manual.includes(`Width ${run("programs-arithmetic")[0].width}`));
+    assert.ok(manual.includes(`${4 * 11 * 11 - 11} results`));
+    assert.match(
+        manual,
+        /fail in 50%, 65% and 51% of the trials, where the\s+formula has 36%, 41% and 32%:/,
+    );
+    const few = [
+        ["4c", 50, 36],
+        ["4d", 65, 41],
+        ["5e", 51, 32],
+    ];
+    for (const [id, trials, formula] of few) {
+        const { found } = JSON.parse(read(`bench/labs/figures/separation-${id}.json`));
+        assert.ok(found.startsWith(`Of these trials ${trials}% fail`), id);
+        assert.ok(found.endsWith(`By formula ${formula}% fail.`), id);
+    }
     for (const { length, linear, sparse } of run("programs-distance-width")) {
         const W = Math.ceil(Math.sqrt(length));
         assert.deepEqual([linear, sparse], [48 * W + 51, 47 * W + 47]);
