@@ -75,13 +75,17 @@ static int are_beyond(reasoning_least_t a, reasoning_least_t b) {
     return isinf(a.low) && isinf(b.low);
 }
 
-/* Whether a >= b. */
-static void add_no_less(tally_t *tally, reasoning_least_t a, reasoning_least_t b) {
+/* Whether a > b, in a comparison where equal widths decide nothing. */
+static void add_larger(tally_t *tally, uint32_t *ties, reasoning_least_t a, reasoning_least_t b) {
+    const int are_known = a.low == a.high && b.low == b.high;
     if (are_beyond(a, b)) return;
-    tally_add(tally, surely_no_less(a, b) ? LAB_HOLDS : a.high < b.low ? LAB_FAILS : LAB_UNDECIDED);
+    if (are_known && a.low == b.low)
+        ++*ties;
+    else
+        tally_add(tally, a.low > b.high ? LAB_HOLDS : a.high < b.low ? LAB_FAILS : LAB_UNDECIDED);
 }
 
-/* Whether a > b. */
+/* Whether a > b, where equal widths are against it. */
 static void add_more(tally_t *tally, reasoning_least_t a, reasoning_least_t b) {
     if (are_beyond(a, b)) return;
     tally_add(tally, a.low > b.high ? LAB_HOLDS : surely_no_less(b, a) ? LAB_FAILS : LAB_UNDECIDED);
@@ -115,8 +119,8 @@ static void judge_solves(const cells_t *cells, lab_finding_t *finding) {
     if (width > 0) judge_sure(finding, ", at D = %.0f", width);
 }
 
-/* Of linear and sparse: no less than softmax's; and on LIS, more than for the smallest problem. */
-static void add_wider(const cells_t *cells, const double *row, tally_t *tally) {
+/* Of linear and sparse: more than softmax's; and on LIS, more than for the smallest problem. */
+static void add_wider(const cells_t *cells, const double *row, tally_t *tally, uint32_t *ties) {
     const int32_t task = (int32_t)row[REASONING_TASK];
     const reasoning_least_t softmax = least_like(cells, row, task, REASONING_SOFTMAX);
     double least = INFINITY, most = 0;
@@ -127,7 +131,7 @@ static void add_wider(const cells_t *cells, const double *row, tally_t *tally) {
     }
     for (int32_t a = REASONING_LINEAR; a <= REASONING_SPARSE; a++) {
         const reasoning_least_t own = least_like(cells, row, task, a);
-        add_no_less(tally, own, softmax);
+        add_larger(tally, ties, own, softmax);
         if (task == REASONING_LIS && row[REASONING_SIZE] == most && most > least)
             add_more(tally, own,
                      reasoning_least(cells->rows, cells->count, task, (int32_t)least, a,
@@ -135,11 +139,11 @@ static void add_wider(const cells_t *cells, const double *row, tally_t *tally) {
     }
 }
 
-static void add_local(const cells_t *cells, const double *row, tally_t *tally) {
+static void add_local(const cells_t *cells, const double *row, tally_t *tally, uint32_t *ties) {
     if (row[REASONING_TASK] != REASONING_ED_LOCAL) return;
     for (int32_t a = REASONING_LINEAR; a <= REASONING_SPARSE; a++)
-        add_no_less(tally, least_like(cells, row, REASONING_ED, a),
-                    least_like(cells, row, REASONING_ED_LOCAL, a));
+        add_larger(tally, ties, least_like(cells, row, REASONING_ED, a),
+                   least_like(cells, row, REASONING_ED_LOCAL, a));
 }
 
 /* ---- Table 2 --------------------------------------------------------------------------------------- */
@@ -240,11 +244,12 @@ static uint32_t missing_cells(const cells_t *cells) {
 
 void reasoning_judge(enum reasoning_claim claim, const double *rows, uint32_t count,
                      lab_finding_t *finding) {
-    static void (*const adds[])(const cells_t *, const double *, tally_t *) = {
+    static void (*const adds[])(const cells_t *, const double *, tally_t *, uint32_t *) = {
         [REASONING_SOLVES] = NULL, [REASONING_WIDER] = add_wider, [REASONING_LOCAL] = add_local};
     const cells_t cells = {rows, count};
     const double share = REASONING_ENOUGH;
     tally_t tally = {0};
+    uint32_t ties = 0;
     if (claim == REASONING_LEAST_FLOPS) {
         judge_flops(rows, count, finding);
         return;
@@ -259,7 +264,7 @@ void reasoning_judge(enum reasoning_claim claim, const double *rows, uint32_t co
         const double *row = row_of(&cells, i);
         if (isnan(row[REASONING_TASK]) || !is_first(&cells, i, OF_PROBLEM)) continue;
         const int32_t task = (int32_t)row[REASONING_TASK], size = (int32_t)row[REASONING_SIZE];
-        if (adds[claim]) adds[claim](&cells, row, &tally);
+        if (adds[claim]) adds[claim](&cells, row, &tally, &ties);
         judge_found(finding, "%s %s %d", i ? ";" : "", reasoning_name(task), (int)size);
         for (int32_t a = 0, said = 0; a < REASONING_ATTENTIONS; a++) {
             if (!has_attention(&cells, a)) continue;
@@ -268,10 +273,13 @@ void reasoning_judge(enum reasoning_claim claim, const double *rows, uint32_t co
         }
     }
     judge_found(finding, ".");
+    const int only_ties = tally.holds + tally.fails + tally.open == 0;
+    if (only_ties) tally.open = ties;
     if (claim == REASONING_SOLVES)
         judge_solves(&cells, finding);
     else
         judge_tally(&tally, "comparisons", finding);
+    if (ties && !only_ties) judge_sure(finding, ", and %u %s", ties, ties == 1 ? "tie" : "ties");
     const uint32_t missing = missing_cells(&cells);
     if (missing) judge_sure(finding, "; %u of %u cells are missing", missing, count);
 }

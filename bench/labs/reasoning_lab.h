@@ -43,10 +43,10 @@ enum {
 
 /** What a panel claims. */
 enum reasoning_claim {
-    REASONING_SOLVES,   /**< softmax reaches 90% on all problems, at one width */
-    REASONING_WIDER,    /**< linear and sparse reach 90% at no smaller width, which grows on LIS */
-    REASONING_LOCAL,    /**< ED_LOCAL needs no more width than ED */
-    REASONING_LOCALITY, /**< the less steps look back, the less width is needed */
+    REASONING_SOLVES,      /**< softmax reaches 90% on all problems, at one width */
+    REASONING_WIDER,       /**< linear and sparse reach 90% at larger widths, which grow on LIS */
+    REASONING_LOCAL,       /**< ED_LOCAL needs less width than ED */
+    REASONING_LOCALITY,    /**< the less steps look back, the less width is needed */
     REASONING_LEAST_FLOPS, /**< softmax needs the fewest for 90% */
     REASONING_LEAST_WIDTH, /**< linear and sparse need more for larger problems, and what a state holds */
 };

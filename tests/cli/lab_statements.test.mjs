@@ -113,6 +113,29 @@ it("the manual's numbers are those of the shipped runs", () => {
     for (const { right, d, task, n } of run("reasoning-softmax"))
         if (d === 64 && !(task === "lis" && n === 10)) assert.ok(right >= 0.98, `${task} ${n}`);
     assert.ok(manual.includes(`Width ${run("programs-arithmetic")[0].width}`));
+    const shares = (n, attention) =>
+        ["ed_local", "ed"].map((task) => {
+            const { right } = run("reasoning-figure-2").find(
+                (of) => of.task === task && of.n === n && of.attention === attention && of.d === 64,
+            );
+            return Math.round(100 * right);
+        });
+    assert.match(manual, /71% and 34% of ED_LOCAL\s+right, 45% and 23% of ED;/);
+    assert.deepEqual(
+        [shares(4, "linear"), shares(4, "sparse")],
+        [
+            [71, 45],
+            [34, 23],
+        ],
+    );
+    assert.match(manual, /20% of ED_LOCAL right and 54% of ED, linear attention 19% and 17%/);
+    assert.deepEqual(
+        [shares(6, "sparse"), shares(6, "linear")],
+        [
+            [20, 54],
+            [19, 17],
+        ],
+    );
     assert.ok(manual.includes(`${4 * 11 * 11 - 11} results`));
     assert.match(
         manual,

@@ -124,6 +124,11 @@ static double alike(int32_t task, int32_t size, int32_t attention, int32_t width
     (void)task, (void)size, (void)attention;
     return width >= 32 ? 0.99 : 0.5;
 }
+/* Linear attention as softmax, sparse attention wider. */
+static double some_alike(int32_t task, int32_t size, int32_t attention, int32_t width) {
+    (void)task, (void)size;
+    return width >= (attention == REASONING_SPARSE ? 64 : 32) ? 0.99 : 0.5;
+}
 /* Each problem at some width, and no width for all. */
 static double not_at_one(int32_t task, int32_t size, int32_t attention, int32_t width) {
     (void)task, (void)attention;
@@ -169,11 +174,13 @@ static void verdicts(void **state) {
     assert_int_equal(verdict("figure-1", none), LAB_UNDECIDED);
     assert_int_equal(verdict("figure-1", open_after_none), LAB_UNDECIDED);
     assert_int_equal(verdict("figure-2", as_claimed), LAB_HOLDS);
-    assert_int_equal(verdict("figure-2", alike), LAB_HOLDS);
+    assert_int_equal(verdict("figure-2", alike), LAB_UNDECIDED); /* ties decide nothing */
     assert_int_equal(verdict("figure-2", local_is_harder), LAB_FAILS);
     assert_int_equal(verdict("figure-2", none), LAB_UNDECIDED);
     assert_int_equal(verdict("figure-2", open_beside_none), LAB_UNDECIDED);
-    assert_int_equal(verdict("figure-3", alike), LAB_HOLDS);
+    assert_int_equal(verdict("figure-3", as_claimed), LAB_HOLDS);
+    assert_int_equal(verdict("figure-3", alike), LAB_UNDECIDED);
+    assert_int_equal(verdict("figure-3", some_alike), LAB_HOLDS);
     assert_int_equal(verdict("figure-3", narrow), LAB_FAILS);
 }
 
@@ -225,6 +232,10 @@ static void widths(void **state) {
         lab_run_judge(&run, cases[c].rows[0], SIZES, &finding);
         test_label("case %zu: %s; %s", c, finding.sure, finding.found);
         assert_int_equal(finding.verdict, cases[c].verdict);
+        /* of arithmetic the paper lets sparse attention's width be constant */
+        lab_run_init(&run, lab, lab_panel_find(lab, "widths-arithmetic"), 1);
+        lab_run_judge(&run, cases[c].rows[0], SIZES, &finding);
+        assert_int_equal(finding.verdict, LAB_SHOWN);
     }
 }
 

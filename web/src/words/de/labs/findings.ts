@@ -25,6 +25,7 @@ const counted: Readonly<Record<string, string>> = {
 const sure = clauses([
     [/, (\d+) against/, ", $1 dagegen"],
     [/, (\d+) undecided/, ", $1 unentschieden"],
+    [/, and (\d+) ties?/, ", dazu $1 gleiche"],
     [/, at D = (\d+)/, ", bei D = $1"],
     [/(\d+) of (\d+) cells are missing/, "$1 von $2 Zellen fehlen"],
     [/(\d+) sizes are missing/, "$1 Größen fehlen"],
@@ -45,6 +46,7 @@ const surely: readonly Pattern[] = [
         "$1 von $2 Punkten liegen innerhalb der Voraussetzungen",
     ],
     [/^there are no points$/, "es gibt keine Punkte"],
+    [/^widths found by training prove no bound$/, "Breiten aus Training beweisen keine Schranke"],
     [/^equal least widths are ties$/, "gleiche kleinste Breiten sind unentschieden"],
     [/^the paper has no number for it$/, "die Arbeit hat keine Zahl dafür"],
 ];

@@ -77,14 +77,18 @@ export const plain = {
         "Softmax-Attention löst alle Aufgaben mit einer Modellgröße.",
     "Sparse and linear attention need bigger models for bigger problems.":
         "Dünne und lineare Attention brauchen größere Modelle für größere Aufgaben.",
-    "Problems that look back a little only are no harder for sparse and linear attention.":
-        "Aufgaben, die nur wenig zurückschauen, sind für dünne und lineare Attention nicht schwerer.",
+    "With more layers, too, sparse and linear attention need bigger models.":
+        "Auch mit mehr Schichten brauchen dünne und lineare Attention größere Modelle.",
+    "Problems that look back a little only need less width of sparse and linear attention.":
+        "Aufgaben, die nur wenig zurückschauen, brauchen bei dünner und linearer Attention weniger Breite.",
     "The less each step looks back, the less width linear attention needs.":
         "Je weniger jeder Schritt zurückschaut, desto weniger Breite braucht lineare Attention.",
     "Softmax attention needs the least work to be good enough.":
         "Softmax-Attention braucht die wenigste Arbeit, um gut genug zu sein.",
     "Whether softmax attention needs the least work to be good enough.":
         "Ob Softmax-Attention die wenigste Arbeit braucht, um gut genug zu sein.",
+    "Whether arithmetic of more operators needs wider models.":
+        "Ob Rechnen mit mehr Operatoren breitere Modelle braucht.",
     "Bigger problems need wider models of sparse and linear attention.":
         "Größere Aufgaben brauchen breitere Modelle mit dünner und linearer Attention.",
 };
