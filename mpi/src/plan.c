@@ -94,6 +94,24 @@ static attn_status_t check_request(const request_t *r, attn_error_t *error) {
                : status;
 }
 
+static attn_status_t read_options(const attn_mpi_options_t *given, attn_mpi_options_t *options,
+                                  attn_error_t *error) {
+    const uint32_t first = (uint32_t)offsetof(attn_mpi_options_t, reserved);
+    const uint32_t size = attn_struct_size(given);
+    if (size < first || size > ATTN_STRUCT_LIMIT)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "mpi: options: struct_size is %u, set it to sizeof(attn_mpi_options_t)",
+                         size);
+    if (!attn_struct_read(options, sizeof *options, given, first))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "mpi: the options are of a newer header: a field is set that this library "
+                         "does not know");
+    if (options->reserved)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "mpi: options: reserved is %d, must be 0",
+                         options->reserved);
+    return ATTN_OK;
+}
+
 static attn_status_t read_request(const attn_context_t *context, const char *backend,
                                   const attn_problem_t *problem, const attn_param_t *params,
                                   uint32_t count, const attn_mpi_options_t *options, request_t *r,
@@ -109,11 +127,7 @@ static attn_status_t read_request(const attn_context_t *context, const char *bac
     const attn_status_t status = attn_problem_check(problem, error);
     if (status != ATTN_OK) return status;
     attn_struct_read(&r->problem, sizeof r->problem, problem, ATTN_PROBLEM_FIRST);
-    if (options && !attn_struct_read(&r->options, sizeof r->options, options,
-                                     (uint32_t)offsetof(attn_mpi_options_t, reserved)))
-        return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                         "mpi: the options are of a newer header: a field is set that this library "
-                         "does not know");
+    if (options && read_options(options, &r->options, error)) return ATTN_ERROR_ARGUMENT;
     r->backend = backend;
     r->params = params;
     r->param_count = count;

@@ -40,6 +40,10 @@ static void a_parameter(call_t *c) {
 static void no_queries(call_t *c) { c->problem.queries = 0; }
 static void unknown_layout(call_t *c) { c->options.layout = 3; }
 static void unknown_way(call_t *c) { c->options.way = -1; }
+static void sizeless(call_t *c) { c->options.struct_size = 0; }
+static void short_options(call_t *c) { c->options.struct_size = 8; }
+static void garbage(call_t *c) { c->options.struct_size = 0x7fffffff; }
+static void reserved(call_t *c) { c->options.reserved = 5; }
 static void choosing(call_t *c) {
     c->backend = "sparse", c->params[c->param_count++] = (attn_param_t){"pattern", "topk"};
 }
@@ -88,6 +92,10 @@ static const struct {
     {no_queries, 1, ATTN_ERROR_SHAPE, "rank |queries"},
     {unknown_layout, 1, ATTN_ERROR_ARGUMENT, "rank |layout is 3"},
     {unknown_way, 0, ATTN_ERROR_ARGUMENT, "rank 0|way is -1"},
+    {sizeless, 0, ATTN_ERROR_ARGUMENT, "rank 0|struct_size is 0, set it to sizeof|_options_t"},
+    {short_options, 1, ATTN_ERROR_ARGUMENT, "rank |struct_size is 8, set it to sizeof"},
+    {garbage, 0, ATTN_ERROR_ARGUMENT, "rank 0|struct_size is 2147483647, set it to sizeof"},
+    {reserved, 0, ATTN_ERROR_ARGUMENT, "rank 0|reserved is 5, must be 0"},
     {choosing, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|topk is not split|chooses among all keys"},
     {choosing_keys, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|topkeys is not split"},
     {hashing, 0, ATTN_ERROR_UNSUPPORTED, "rank 0|lsh is not split"},
@@ -119,6 +127,30 @@ static void plans_that_differ(void **state) {
         fixture_expect(status, &error, CALLS[i].status, CALLS[i].words);
         check_line(&error);
         assert_null(plan);
+    }
+    attn_context_destroy(context);
+}
+
+/** Options of a newer header: what they have more is zero, or unknown here. */
+static void newer_options(void **state) {
+    struct {
+        attn_mpi_options_t options;
+        int32_t more[2];
+    } newer = {.options = {.struct_size = sizeof newer}};
+    attn_context_t *context = fixture_context(1);
+    const attn_problem_t problem = fixture_problem(1, 2, 40, 50, 4, 4);
+    (void)state;
+    for (int32_t more = 0; more < 2; more++) {
+        attn_mpi_plan_t *plan = NULL;
+        attn_error_t error = {0};
+        newer.more[1] = more;
+        const attn_status_t status = attn_mpi_plan_create(
+            context, MPI_COMM_WORLD, "softmax", &problem, NULL, 0, &newer.options, &plan, &error);
+        if (more)
+            fixture_expect(status, &error, ATTN_ERROR_ARGUMENT, "rank 0|newer header");
+        else
+            assert_int_equal(status, ATTN_OK);
+        attn_mpi_plan_destroy(plan);
     }
     attn_context_destroy(context);
 }
@@ -316,6 +348,6 @@ static void nulls(void **state) {
         ATTN_ERROR_ARGUMENT, "MPI_COMM_NULL");
 }
 
-RANKS_MAIN(cmocka_unit_test(plans_that_differ), cmocka_unit_test(runs_that_differ),
-           cmocka_unit_test(gradients_that_differ), cmocka_unit_test(programs_agree),
-           cmocka_unit_test(nulls))
+RANKS_MAIN(cmocka_unit_test(plans_that_differ), cmocka_unit_test(newer_options),
+           cmocka_unit_test(runs_that_differ), cmocka_unit_test(gradients_that_differ),
+           cmocka_unit_test(programs_agree), cmocka_unit_test(nulls))

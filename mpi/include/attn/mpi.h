@@ -63,12 +63,12 @@ enum attn_mpi_way_code {
         3 /**< states of linear attention; not to be asked for: it has no other way */
 };
 
-/** All optional: zero means the default. The same on every rank. */
+/** The same on every rank. You set struct_size; zero in any other field means the default. */
 typedef struct attn_mpi_options {
-    uint32_t struct_size;
-    int32_t layout; /**< enum attn_mpi_layout_code */
-    int32_t way;    /**< enum attn_mpi_way_code */
-    int32_t reserved;
+    uint32_t struct_size; /**< sizeof(attn_mpi_options_t) */
+    int32_t layout;       /**< enum attn_mpi_layout_code */
+    int32_t way;          /**< enum attn_mpi_way_code */
+    int32_t reserved;     /**< 0; another number is refused */
 } attn_mpi_options_t;
 
 /** Two ranges of rows of the whole sequence, side by side in a rank's arrays. One may be empty.
@@ -78,11 +78,11 @@ typedef struct attn_mpi_rows {
     int64_t total; /**< of both: rows of the rank's arrays */
 } attn_mpi_rows_t;
 
-/** Where the time of this rank's last run went, in seconds. You set struct_size. */
+/** Where the time of this rank's last run, or its gradients, went, in seconds. You set struct_size. */
 typedef struct attn_mpi_times {
     uint32_t struct_size;
     int32_t hops;      /**< blocks of keys that came by, its own with them */
-    double total;      /**< the run */
+    double total;      /**< the call */
     double computing;  /**< in runs of blocks, and combining them */
     double waiting;    /**< for blocks that were not there yet */
     double bytes_sent; /**< in the ring or the tree */
@@ -121,7 +121,8 @@ ATTN_API int32_t attn_mpi_query_rows(const attn_mpi_plan_t *plan, int32_t rank,
 ATTN_API int32_t attn_mpi_key_rows(const attn_mpi_plan_t *plan, int32_t rank,
                                    attn_mpi_rows_t *rows);
 
-/** Layout and way of the plan, as options that name them. You set options->struct_size. */
+/** Layout and way of the plan, as options that name them. You set options->struct_size. Returns 0,
+ *  and writes nothing, where that is not set. */
 ATTN_API int32_t attn_mpi_plan_options(const attn_mpi_plan_t *plan, attn_mpi_options_t *options);
 
 /**
@@ -170,7 +171,8 @@ ATTN_API attn_status_t attn_mpi_run(attn_mpi_plan_t *plan, const attn_io_t *io,
 ATTN_API attn_status_t attn_mpi_backward(attn_mpi_plan_t *plan, const attn_io_t *io,
                                          const attn_io_t *gradients, attn_error_t *error);
 
-/** Where the time of this rank's last run, or its gradients, went. Returns 0 before the first. */
+/** Where the time of this rank's last run, or its gradients, went: of the later call alone. Returns 0
+ *  before the first, and where times->struct_size is not set. */
 ATTN_API int32_t attn_mpi_plan_times(const attn_mpi_plan_t *plan, attn_mpi_times_t *times);
 
 /**
