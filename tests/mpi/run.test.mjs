@@ -19,6 +19,7 @@ import { test } from "node:test";
 import { arrays, random } from "../cli/attention.mjs";
 import { attn, attnAfter, contents, program, succeed, withFiles } from "../cli/command.mjs";
 import { npy, read } from "../cli/npy.mjs";
+import { ARGS, INPUTS, files, mask, refuse, sizes, square } from "./job.mjs";
 import {
     RANKS,
     assertDone,
@@ -29,19 +30,6 @@ import {
     onRanks,
     state,
 } from "./ranks.mjs";
-
-const INPUTS = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"];
-const sizes = { H: 4, Hkv: 2, n: 45, m: 37, d: 8, dv: 6 };
-const square = { ...sizes, m: 45 };
-
-function files({ H, Hkv, n, m, d, dv }, options) {
-    const [q, k, v] = arrays({ H, Hkv, n, m, d, dv });
-    return {
-        "q.npy": npy([H, n, d], q, options),
-        "k.npy": npy([Hkv, m, d], k, options),
-        "v.npy": npy([Hkv, m, dv], v, options),
-    };
-}
 
 /**
  * Both compute the same sums in another order, each with an error below 2^-24 times the number of its roundings, d + m and a
@@ -66,12 +54,6 @@ function compare(given, args, coarse = 0, shape = sizes) {
         );
     });
 }
-
-const mask = npy(
-    [45, 37],
-    random(45 * 37, 8).map((x) => x > -0.5),
-    { descr: "|b1" },
-);
 
 test("causal, in the corner and out of it", () => {
     compare(files(sizes), ["--causal"]);
@@ -226,6 +208,8 @@ test("gradients that are wrong", () => {
     const back = (...words) => ({ args: [...ARGS, ...words] });
     const right = back("--grad", "out=do.npy", "--grad", "key=dk.npy");
     refuse([right, back("--grad", "out=do.npy", "--grad", "key=d.npy")], /differ in outputs/, loss);
+    const other = { ...loss, "d2.npy": loss["do.npy"] };
+    refuse([right, back("--grad", "out=d2.npy", "--grad", "key=dk.npy")], /differ in out/, other);
     const none = back("--grad", "out=do.npy", "--grad", "bias=db.npy");
     refuse([none, none], /--grad: the run has no bias/, loss);
     const short = { "do.npy": npy([4, 44, 6], random(4 * 44 * 6, 21)) };
@@ -294,34 +278,6 @@ function makeHole(folder, name, shape) {
 }
 
 // ---- what goes wrong -----------------------------------------------------------------------------
-
-const ARGS = ["softmax", ...INPUTS, "-o", "o.npy"];
-
-/** Ranks that are called so end with one line that `says` matches, and leave the folder as it was. */
-function refuse(calls, says, more = {}) {
-    withFiles({ ...files(sizes), ...more }, (folder) => {
-        const before = contents(folder);
-        assertRefused(onEach(calls, folder), says);
-        assert.deepEqual(contents(folder), before);
-    });
-}
-
-test("a rank with another option", () => {
-    refuse([{ args: ARGS }, { args: [...ARGS, "--causal"] }], /ranks differ in causal: 0 to 1/);
-    refuse([{ args: ARGS }, { args: [...ARGS, "--scale", "2"] }], /ranks differ in scale/);
-    const params = [...ARGS, "--set", "precision=int8"];
-    refuse([{ args: ARGS }, { args: params }], /ranks differ in the number of parameters/);
-    const sinks = (list) => ({ args: [...ARGS, "--sinks", list] });
-    refuse([sinks("1,2,3,4"), sinks("1,2,3,5")], /ranks differ in sinks/);
-});
-
-test("a rank with another output", () => {
-    const more = (...words) => ({ args: [...ARGS, ...words] });
-    const other = { args: [...ARGS.slice(0, -1), "p.npy"] };
-    refuse([more(), more("--lse", "l.npy")], /ranks differ in outputs or their files/);
-    refuse([more("--lse", "l.npy"), more()], /ranks differ in outputs or their files/);
-    refuse([more(), other], /ranks differ in outputs or their files/);
-});
 
 test("an option that is none, on one rank or on all", () => {
     refuse([{ args: ARGS }, { args: [...ARGS, "--cau"] }], /rank 1: run: unknown option/);

@@ -1,6 +1,7 @@
 /* cli/mpi/run.c: a run over ranks, of files of which each rank reads its rows (see ranks.h). */
 #include "cli/cli.h"
 #include "cli/load.h"
+#include "cli/mpi/alike.h"
 #include "cli/mpi/back.h"
 #include "cli/mpi/over.h"
 #include "cli/mpi/settle.h"
@@ -43,28 +44,6 @@ static int check_outputs(const over_t *over) {
             given_value(&over->run->inputs->given, number, &info, NULL))
             return cli_complain(CLI_USAGE, "--mpi has no output '%s'", info.name);
     return CLI_OK;
-}
-
-static uint64_t hash_of_text(uint64_t hash, const char *text) {
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    return hash;
-}
-
-/* A hash (FNV-1a) of which outputs are asked for, and in which files: all ranks write to the same. */
-static uint64_t hash_of_outputs(const over_t *over) {
-    const uint64_t prime = 1099511628211u;
-    attn_array_info_t info = {.struct_size = sizeof info};
-    uint64_t hash = 14695981039346656037u;
-    for (uint32_t number = 0; attn_backend_array(over->run->backend, number, &info); number++) {
-        if (info.role != ATTN_ROLE_OUTPUT) continue;
-        const char *path = given_value(&over->run->inputs->given, number, &info, NULL);
-        if (!path) continue;
-        hash = hash_of_text((hash ^ (number + 256)) * prime, path); /* no letter */
-    }
-    const option_texts_t *gradients = &over->run->gradients->files;
-    for (int i = 0; i < gradients->count; i++)
-        hash = hash_of_text((hash ^ 255) * prime, gradients->items[i]);
-    return hash;
 }
 
 static int prepare(over_t *over) {
@@ -299,7 +278,8 @@ int ranks_run(ranks_run_t *run) {
     has_settled = 1;
     int status = settle(prepare(&over));
     if (!status) status = settle(make_plan(&over));
-    if (!status) status = settle_alike(hash_of_outputs(&over), "outputs or their files");
+    if (!status) status = alike_inputs(&over);
+    if (!status) status = alike_outputs(&over);
     if (!status) status = settle(read_rows(&over));
     if (!status) status = settle(make_outputs(&over));
     if (!status) collect(&over);
