@@ -108,7 +108,7 @@ attn_status_t sparsification_work(const lab_point_t *point, double *row, attn_er
 attn_status_t sparsification_draw(const lab_point_t *point, uint64_t trial, symmetric_t *symmetric,
                                   attn_error_t *error);
 
-/** How much smaller than at d the least size may be at d / 4 for it to count as the same. */
+/** How many times as large as at d / 4 a least size would be that grew as sqrt d: less counts as the same. */
 #define SPARSIFICATION_SAME 2.0
 
 /** lab_t.within, lab_t.note and lab_t.judge. */

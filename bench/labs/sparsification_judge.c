@@ -195,7 +195,9 @@ static void judge_least(const double *rows, uint32_t count, lab_finding_t *findi
         uniform += isnan(row[LEAST + SKETCHING_UNIFORM]) != 0;
         for (int p = 0; p < 3; p++) {
             const double wide = row[LEAST + promised[p]], narrow = row[LEAST_NARROW + promised[p]];
-            tally_add(&tally, judge_at_most(wide, wide, SPARSIFICATION_SAME * narrow));
+            tally_add(&tally, isnan(wide / narrow)                  ? LAB_UNDECIDED
+                              : wide < SPARSIFICATION_SAME * narrow ? LAB_HOLDS
+                                                                    : LAB_FAILS);
             if (!isnan(wide / narrow)) grown = fmax(grown, wide / narrow);
             if (!isnan(wide)) most = fmax(most, wide / row[LEAST_LINE]);
         }

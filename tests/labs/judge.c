@@ -162,6 +162,15 @@ static void verdicts_follow_the_numbers(void **state) {
     assert_int_equal(VERDICT("sparsification", "deterministic-work", {"x", 1024}, {"work", 1},
                              {"distortion", 0.74}, {"eps", 0.75}),
                      LAB_UNDECIDED); /* of one point no exponent */
+    /* Twice as many for four times the features is growth, as sqrt d. */
+#define LEAST(SIZE)                                                                                \
+    VERDICT("sparsification", "least", {"x", 4}, {"approximate", SIZE},                            \
+            {"approximate_narrow", 10}, {"leverage", 9}, {"leverage_narrow", 10},                  \
+            {"deterministic", 5}, {"deterministic_narrow", 5}, {"line", 14})
+    assert_int_equal(LEAST(19), LAB_HOLDS);
+    assert_int_equal(LEAST(20), LAB_FAILS);
+    assert_int_equal(LEAST(NAN), LAB_UNDECIDED);
+#undef LEAST
     /* One wrong chain of hundreds is one too many; nothing is said where the expression before is not seen. */
     assert_int_equal(VERDICT("programs", "distance", {"linear", 1}, {"sparse", 1}), LAB_HOLDS);
     assert_int_equal(VERDICT("programs", "distance", {"linear", 1}, {"sparse", 0.999}), LAB_FAILS);

@@ -32,12 +32,12 @@ export const plain = {
         "Ein guter Sketch der Daten ändert kein Gewicht der Attention stark.",
     "A sketch of the size that is asked for is good nearly always.":
         "Ein Sketch der verlangten Größe ist fast immer gut.",
-    "Sketching takes time in proportion to the data.":
-        "Ein Sketch braucht Zeit im Verhältnis zu den Daten.",
+    "Sketching takes time at most in proportion to the data.":
+        "Ein Sketch braucht höchstens Zeit im Verhältnis zu den Daten.",
     "How many features are enough does not depend on how many there are.":
         "Wie viele Features genügen, hängt nicht davon ab, wie viele es gibt.",
-    "Sketching sparse data takes time in proportion to what is in them.":
-        "Ein Sketch dünner Daten braucht Zeit im Verhältnis zu dem, was in ihnen steht.",
+    "Sketching sparse data takes time at most in proportion to what is in them.":
+        "Ein Sketch dünner Daten braucht höchstens Zeit im Verhältnis zu dem, was in ihnen steht.",
     "A few features that are chosen well are enough, without dice.":
         "Wenige gut gewählte Features genügen, ohne Würfel.",
     "Choosing features without dice takes work in proportion to their number.":

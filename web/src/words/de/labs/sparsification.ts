@@ -129,10 +129,12 @@ const criteria = {
         rates("gaussian"),
     "Each rate of ams, osnap and srht at such a size: its 95% interval being at most delta counts for it, being above delta against it, and holding delta neither way; other methods promise something else.":
         rates("ams, osnap und srht"),
-    "The exponent of time over nnz(X): it counts for it where its whole interval is at most 1, and 0.05, and against it where the whole interval is above.":
-        "Der Exponent der Zeit über nnz(X): Er zählt dafür, wo sein ganzes Intervall höchstens 1 und 0.05 ist, und dagegen, wo das ganze Intervall darüber liegt.",
-    "The least m for which at most a twentieth of the sketches has a distortion of 1 or more, in steps of a tenth: each of leverage, approximate and deterministic counts for it where it is at most twice that of d / 4, against it where not.":
-        "Das kleinste m, bei dem höchstens ein Zwanzigstel der Sketches eine Verzerrung von 1 oder mehr hat, in Schritten von einem Zehntel: leverage, approximate und deterministic zählen je dafür, wo es höchstens doppelt so groß ist wie bei d / 4, sonst dagegen.",
+    "Each method's exponent of time over nnz(X), but leverage's over n: surely at most 1.05 counts for it, surely above against it.":
+        "Der Exponent der Zeit jedes Verfahrens über nnz(X), außer dem von leverage über n: Sicher höchstens 1.05 zählt dafür, sicher darüber dagegen.",
+    "The exponent of approximate's time over nnz(X), and no other: surely at most 1.05 counts for it, however small, as the theorem bounds time from above; surely above against it.":
+        "Der Exponent der Zeit von approximate über nnz(X) und kein anderer: Sicher höchstens 1.05 zählt dafür, und sei er noch so klein, da das Theorem die Zeit nach oben begrenzt; sicher darüber dagegen.",
+    "The least m for which at most a twentieth of the sketches has a distortion of 1 or more, in steps of a tenth: each of leverage, approximate and deterministic counts for it where it is less than twice that of d / 4, against it where not. A size in proportion to d would be four times that, to sqrt d twice; few sketches, in coarse steps, scatter by less.":
+        "Das kleinste m, bei dem höchstens ein Zwanzigstel der Sketches eine Verzerrung von 1 oder mehr hat, in Schritten von einem Zehntel: leverage, approximate und deterministic zählen je dafür, wo es weniger als doppelt so groß ist wie bei d / 4, sonst dagegen. Eine Größe im Verhältnis zu d wäre viermal so groß, zu sqrt d doppelt; wenige Sketches in groben Schritten streuen um weniger.",
     "Each lemma counts for it at each sketch of distortion below 1 where its largest entry is within what it allows, and against it where not.":
         "Jedes Lemma zählt bei jedem Sketch mit Verzerrung unter 1 dafür, wo sein größter Eintrag innerhalb des Erlaubten liegt, sonst dagegen.",
 };
