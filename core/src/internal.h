@@ -115,6 +115,12 @@ attn_status_t attn_request_read(const attn_context_t *context, const char *backe
                                 const attn_problem_t *problem, const attn_param_t *params,
                                 uint32_t param_count, attn_request_t *request, attn_error_t *error);
 
+/* Arrays that have no say in weights, by their numbers. */
+enum {
+    ATTN_UNREAD_BY_WEIGHTS = 1 << ATTN_ARRAY_VALUE | 1 << ATTN_ARRAY_VALUE_SCALES |
+                             1 << ATTN_ARRAY_OUT | 1 << ATTN_ARRAY_LSE | 1 << ATTN_ARRAY_SCORES
+};
+
 /* plan.c: whether there are such rows; `what` is for errors. */
 attn_status_t attn_rows_check(const attn_problem_t *problem, int64_t batch, int64_t head,
                               int64_t first, int64_t count, const char *what, attn_error_t *error);

@@ -260,11 +260,6 @@ attn_status_t attn_run(const attn_plan_t *plan, const attn_io_t *given, attn_err
     return status;
 }
 
-/* For the weights alone. */
-static const uint64_t NO_VALUE_OR_RESULT = 1u << ATTN_ARRAY_VALUE | 1u << ATTN_ARRAY_VALUE_SCALES |
-                                           1u << ATTN_ARRAY_OUT | 1u << ATTN_ARRAY_LSE |
-                                           1u << ATTN_ARRAY_SCORES;
-
 attn_status_t attn_rows_check(const attn_problem_t *problem, int64_t batch, int64_t head,
                               int64_t first, int64_t count, const char *what, attn_error_t *error) {
     if (batch >= 0 && batch < problem->batch && head >= 0 && head < problem->heads && first >= 0 &&
@@ -290,7 +285,7 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int6
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' does not tell its weights",
                          plan->scope.backend->id);
     attn_io_t io;
-    attn_status_t status = take(plan, &io, given, NO_VALUE_OR_RESULT, error);
+    attn_status_t status = take(plan, &io, given, ATTN_UNREAD_BY_WEIGHTS, error);
     io.report = NULL; /* a run's */
     if (status != ATTN_OK) return status;
     status = attn_rows_check(problem, batch, head, first, count, "weights", error);
@@ -304,7 +299,7 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int6
                                   .stride = {0, 0, row_stride, 1}};
     const attn_written_t written = {"", "rows of weights", &result, ATTN_NO_NUMBER};
     if (count == 0) return ATTN_OK;
-    status = attn_written_check(&plan->scope, &written, &io, NO_VALUE_OR_RESULT, error);
+    status = attn_written_check(&plan->scope, &written, &io, ATTN_UNREAD_BY_WEIGHTS, error);
     if (status != ATTN_OK) return status;
     return attn_answer(
         weights->rows(plan->prepared, &io, batch, head, first, count, rows, row_stride, error),

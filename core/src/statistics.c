@@ -121,7 +121,7 @@ static attn_status_t check_results(const attn_plan_t *plan, const attn_io_t *io,
     int count = 1;
     for (int i = 0; i < RESULTS; i++) {
         const result_t *result = &results[i];
-        if (!result->data) continue;
+        if (!result->data || !result->count) continue;
         if ((uintptr_t)result->data % result->size != 0)
             return attn_fail(error, ATTN_ERROR_ARGUMENT,
                              "statistics: %s is not aligned to its %zu bytes", result->name,
@@ -134,7 +134,8 @@ static attn_status_t check_results(const attn_plan_t *plan, const attn_io_t *io,
                                  result->name, names[k]);
         const attn_written_t written = {"statistics: ", result->name, &memory[count],
                                         ATTN_NO_NUMBER};
-        attn_status_t status = attn_written_check(attn_plan_scope(plan), &written, io, 0, error);
+        attn_status_t status =
+            attn_written_check(attn_plan_scope(plan), &written, io, ATTN_UNREAD_BY_WEIGHTS, error);
         if (status != ATTN_OK) return status;
         names[count++] = result->name;
     }
@@ -168,6 +169,8 @@ static attn_status_t check(const attn_plan_t *plan, const attn_io_t *io, int64_t
                          "workspace: %llu bytes, statistics of this plan need %llu",
                          (unsigned long long)(io->workspace ? io->workspace_size : 0),
                          (unsigned long long)needed);
+    status = attn_io_check(attn_plan_scope(plan), io, ATTN_UNREAD_BY_WEIGHTS, error);
+    if (status != ATTN_OK) return status;
     list_results(wanted, count, keys, results);
     return check_results(plan, io, needed, results, error);
 }

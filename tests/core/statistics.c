@@ -272,6 +272,16 @@ static void refusals(void **state) {
     expect(&scene, io, 0, 10, &wanted, ATTN_ERROR_ARGUMENT, "entropy|query");
     wanted = scene.wanted, wanted.entropy = (float *)io->workspace + 1;
     expect(&scene, io, 0, 10, &wanted, ATTN_ERROR_ARGUMENT, "entropy|workspace");
+    /* What has no element type is refused before places are compared, or is not read at all. */
+    attn_io_t odd = *io;
+    odd.query = attn_tensor_bhnd_of(77, scene.wanted.entropy + 1, 1, 1, 4, 4);
+    expect(&scene, &odd, 0, 10, &scene.wanted, ATTN_ERROR_DTYPE, "query");
+    odd = *io, odd.out = attn_tensor_bhnd_of(77, scene.wanted.entropy + 1, 1, 1, 4, 4);
+    attn_error_t error;
+    assert_int_equal(attn_plan_statistics(scene.plan, &odd, 0, 0, 0, 10, &scene.wanted, &error),
+                     ATTN_OK);
+    wanted = scene.wanted, wanted.distance = wanted.entropy; /* of no rows */
+    assert_int_equal(attn_plan_statistics(scene.plan, io, 0, 0, 0, 0, &wanted, &error), ATTN_OK);
     assert_int_equal(attn_statistics_workspace_size(NULL), 0);
     scene_close(&scene);
 }
