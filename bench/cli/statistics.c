@@ -250,7 +250,10 @@ static int execute(statistics_t *statistics) {
     option_texts_t backend = {.count = 1, .items = {statistics->backend}};
     const char **paths = statistics->inputs.paths;
     selection_t selection;
+    const char **flagged = statistics->inputs.given.flagged;
     paths[INPUT_VALUE] = paths[INPUT_KEY]; /* values have no say in weights */
+    if (!flagged[ATTN_ARRAY_VALUE_SCALES])
+        flagged[ATTN_ARRAY_VALUE_SCALES] = flagged[ATTN_ARRAY_KEY_SCALES];
     int status = settings_context(&statistics->settings, &statistics->context);
     if (!status) status = settings_select(statistics->context, &backend, &selection);
     if (!status) status = settings_check(&statistics->settings, statistics->context, &selection);
@@ -264,11 +267,10 @@ static int execute(statistics_t *statistics) {
 static const char summary[] = "Say what rows of weights are like, without a matrix of them.";
 static const char details[] =
     "Entropy is in bits: 0 where one key has all of a row, log2 k where k keys share it evenly.\n"
-    "Distance is how far keys are from their query, on average by weight. The table has means "
-    "over\n"
-    "the rows, and the keys that get most weight of all rows together. Rows without shares (no "
-    "key\n"
-    "is visible, a weight is below 0 or not finite) are left out; in JSON they are null.\n"
+    "Distance is how far keys are from their query, on average by weight. The table has means\n"
+    "over the rows, and the keys that get most weight of all rows together. Rows without shares\n"
+    "(no key is visible, a weight is below 0 or not finite) are left out of means; in JSON they\n"
+    "are null. A key that gets a weight that is not finite is not listed.\n"
     "\n"
     "--json prints one object for each batch and head: entropy and distance of each row,\n"
     "column_mass of each key (the sum of its weights), top_keys and top_weights of each row.\n"

@@ -105,6 +105,21 @@ describe("attn statistics", () => {
             assert.match(succeed(hidden, folder), / - +- +- /);
         }));
 
+    test("keys of int8 have their scales, and values none", () =>
+        withFiles(
+            {
+                "q.npy": npy([2, 1], [1, 2]),
+                "k.npy": npy([3, 1], [0, 4, 0], { descr: "|i1" }),
+                "s.npy": npy([3, 1], [1, 0.5, 1]),
+                "k32.npy": npy([3, 1], [0, 2, 0]),
+            },
+            (folder) => {
+                const of = (...args) =>
+                    succeed(["statistics", "softmax", "--q=q.npy", ...args, "--json"], folder);
+                assert.equal(of("--k=k.npy", "--key-scales=s.npy"), of("--k=k32.npy"));
+            },
+        ));
+
     // A program with a sanitizer in it does not begin so small.
     const fits = !isWasi && attnAfter("ulimit -v 400000", ["--version"]).status === 0;
     test("no matrix of 16,384 by 16,384 is made", { skip: !fits }, () =>
