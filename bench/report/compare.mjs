@@ -11,24 +11,38 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 
+const MOST_ROUNDS = 100;
 const ERRORS = 0.05; // of comparisons of the same program
 const NAMES =
     "backend batch n m d dv heads kv_heads q_dtype dtype causal past stream backward threads".split(
         " ",
     );
 
-/** How many of the ways to interleave a and b numbers have each count of pairs in which the second is less. */
-function pairCounts(a, b) {
-    let counts = [1];
-    // Gaussian binomial coefficient: times (1 - x^(b + i)) / (1 - x^i) for i = 1 ... a.
+const tails = new Map(); // by numbers of times
+
+/**
+ * Of the ways to interleave a and b numbers the share that has each count of pairs in which the second is less, up to half
+ * of all pairs. Of (a, b) numbers the largest is the first's with probability a / (a + b), and then above all b.
+ */
+function pairShares(a, b) {
+    const name = `${a} ${b}`;
+    if (tails.has(name)) return tails.get(name);
+    const room = Math.floor((a * b) / 2) + 1;
+    let before = Array.from({ length: b + 1 }, () =>
+        Float64Array.of(1, ...Array(room - 1).fill(0)),
+    );
     for (let i = 1; i <= a; i++) {
-        const next = Array(counts.length + b).fill(0);
-        const up = Array(counts.length + b + i).fill(0);
-        counts.forEach((count, at) => ((up[at] += count), (up[at + b + i] -= count)));
-        for (let at = 0; at < next.length; at++) next[at] = up[at] + (at >= i ? next[at - i] : 0);
-        counts = next;
+        const now = [before[0]];
+        for (let j = 1; j <= b; j++) {
+            const shares = new Float64Array(room);
+            for (let at = 0; at < room; at++)
+                shares[at] = (i * (at >= j ? before[j][at - j] : 0) + j * now[j - 1][at]) / (i + j);
+            now.push(shares);
+        }
+        before = now;
     }
-    return counts;
+    tails.set(name, before[b]);
+    return before[b];
 }
 
 /**
@@ -36,14 +50,10 @@ function pairCounts(a, b) {
  * true one in at most `errors` of the cases; NaN where there are too few for any.
  */
 export function outside(a, b, errors) {
-    const counts = pairCounts(a, b);
-    const all = counts.reduce((sum, count) => sum + count);
     let below = 0;
-    for (let k = 0; k < counts.length; k++) {
-        below += counts[k];
-        if (below > (errors / 2) * all) return k > 0 ? k - 1 : NaN;
-    }
-    return NaN;
+    const most = (errors / 2) * (1 + 1e-9); // shares are rounded
+    const k = pairShares(a, b).findIndex((share) => (below += share) > most);
+    return k > 0 ? k - 1 : NaN;
 }
 
 /** {change, low, high}: by how many times the times of `now` are those of `before`; low 0 and high infinite where they are too few. */
@@ -118,7 +128,15 @@ export function compare(old, now) {
 /** What is no such file, in one line; "" for nothing. */
 export function refusalOf(file, document) {
     if (!Array.isArray(document?.rows)) return `${file}: is no file of attn bench --json`;
-    if (!document.rounds_ms) return `${file}: has no rounds; measure with --rounds 12`;
+    const { rows, rounds_ms: rounds } = document;
+    if (!rounds) return `${file}: has no rounds; measure with --rounds 12`;
+    if (rounds.length !== rows.length || !rounds.every(Array.isArray))
+        return `${file}: its rows and their rounds do not fit together`;
+    const names = rows.map(nameOf);
+    const twice = names.findIndex((name, i) => names.indexOf(name) < i);
+    if (twice >= 0) return `${file}: has row ${twice + 1} twice; give each size once`;
+    if (rounds.some((times) => times.length > MOST_ROUNDS))
+        return `${file}: has more than ${MOST_ROUNDS} rounds a row`;
     return "";
 }
 

@@ -53,6 +53,7 @@ test("the interval is that of all ways in which numbers may lie", () => {
         [12, 37],
     ])
         assert.equal(outside(size, size, 0.05), critical);
+    assert.equal(outside(60, 40, 0.05), 921); // of many, too
     const { change, low, high } = changeOf([1, 2, 4], [8, 8, 8], 0.1);
     assert.deepEqual([change, low, high], [4, 2, 8]);
     assert.deepEqual(changeOf([1], [2], 0.05), { change: 2, low: 0, high: Infinity });
