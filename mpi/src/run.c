@@ -120,5 +120,6 @@ attn_status_t attn_mpi_backward(attn_mpi_plan_t *plan, const attn_io_t *given,
         attn_mpi_states_backward_finish(&run);
     else
         attn_mpi_backward_finish(&run);
+    plan->times.total = MPI_Wtime() - start;
     return ATTN_OK;
 }

@@ -204,6 +204,36 @@ test("gradients of linear attention, through states", () => {
     compareOutputs(given, [...run, ...states, ...grads(...all)], all);
 });
 
+/** Of one call: no rank is busy for longer than all of them are at it. */
+function assertTimes({ seconds, computing, waiting }) {
+    assert.ok(seconds > 0 && computing > 0 && waiting >= 0);
+    assert.ok(computing <= seconds && waiting <= seconds, `${[seconds, computing, waiting]}`);
+}
+
+test("a run's times, and its gradients' own", () => {
+    const long = { H: 2, Hkv: 2, n: 900, m: 900, d: 64, dv: 64 };
+    const given = { ...files(long), "do.npy": npy([2, 900, 64], random(2 * 900 * 64, 21)) };
+    withFiles(given, (folder) => {
+        const run = ["softmax", ...INPUTS, "-o", "o.npy"];
+        const back = ["--grad", "out=do.npy", "--grad", "key=dk.npy", "--grad", "query=dq.npy"];
+        const report = (...more) => {
+            const done = onRanks(RANKS, [...run, ...more], folder);
+            assertDone(done);
+            return done.stdout;
+        };
+        const both = JSON.parse(report(...back, "--json"));
+        assertTimes(both);
+        assertTimes(both.gradients);
+        assert.notEqual(both.computing, both.gradients.computing);
+        assert.equal(JSON.parse(report("--json")).gradients, null);
+        const ms = "[0-9.e+-]+ ms";
+        const rest = `${ms}; the longest of a rank: computing ${ms}, waiting ${ms}`;
+        const lines = new RegExp(`^time +${rest}\n(speed .*\n)?gradients +${rest}\n$`, "m");
+        assert.match(report(...back), lines);
+        assert.doesNotMatch(report(), /gradients/);
+    });
+});
+
 test("gradients that are wrong", () => {
     const back = (...words) => ({ args: [...ARGS, ...words] });
     const right = back("--grad", "out=do.npy", "--grad", "key=dk.npy");

@@ -100,8 +100,10 @@ int back_prepare(over_t *over) {
 int back_compute(over_t *over) {
     attn_error_t error;
     if (!over->run->gradients->files.count) return CLI_OK;
+    const double start = measure_clock();
     if (attn_mpi_backward(over->plan, &over->io, io_of(over), &error))
         return cli_reject(NULL, &error);
+    over->back_times = over_times(over, start);
     return CLI_OK;
 }
 

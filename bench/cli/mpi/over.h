@@ -10,6 +10,11 @@
 
 #include "attn/mpi.h"
 
+/** What a call took: by the clock, and the longest that a rank of all was at it. */
+typedef struct over_times {
+    double seconds, computing, waiting;
+} over_times_t;
+
 typedef struct over {
     ranks_run_t *run;
     rows_file_t files[INPUT_COUNT], pasts[INPUT_COUNT];
@@ -20,8 +25,11 @@ typedef struct over {
     const attn_tensor_t *own[ATTN_MOST_OWN_ARRAYS];
     attn_io_t io;
     array_t bias; /* type, rank and shape of its file, where its gradient is asked for */
-    double seconds;
+    over_times_t run_times, back_times;
 } over_t;
+
+/** Of the last call, which began at `start` (measure_clock()). Collective. */
+over_times_t over_times(const over_t *over, double start);
 
 /** Rows of a plan as those of files. */
 static inline void over_ranges(const attn_mpi_rows_t *rows, rows_range_t ranges[ROWS_RANGES]) {

@@ -4,6 +4,7 @@
 #include "cli/mpi/alike.h"
 #include "cli/mpi/back.h"
 #include "cli/mpi/over.h"
+#include "cli/mpi/report.h"
 #include "cli/mpi/settle.h"
 
 #include <math.h>
@@ -182,7 +183,7 @@ static int compute(over_t *over) {
     count_nonfinite(over);
     const double start = measure_clock();
     if (attn_mpi_run(over->plan, &over->io, &error)) return cli_reject(NULL, &error);
-    over->seconds = measure_clock() - start;
+    over->run_times = over_times(over, start);
     return back_compute(over);
 }
 
@@ -220,46 +221,6 @@ static int write_outputs(over_t *over) {
     return status ? status : write_files(files, count);
 }
 
-/* ---- the report -------------------------------------------------------------------------------------- */
-
-static void print_report(const over_t *over) {
-    const inputs_t *inputs = over->run->inputs;
-    const attn_problem_t *p = &inputs->problem;
-    attn_mpi_options_t options = {.struct_size = sizeof options};
-    attn_mpi_times_t times = {.struct_size = sizeof times};
-    attn_mpi_plan_options(over->plan, &options);
-    attn_mpi_plan_times(over->plan, &times);
-    const char *layout = options.layout == ATTN_MPI_LAYOUT_ZIGZAG ? "zigzag" : "contiguous";
-    const char *way = options.way == ATTN_MPI_WAY_TREE     ? "tree"
-                      : options.way == ATTN_MPI_WAY_STATES ? "states"
-                                                           : "ring";
-    double most[2] = {times.waiting, times.computing};
-    MPI_Reduce(settle_rank() ? most : MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, 0,
-               MPI_COMM_WORLD);
-    if (settle_rank()) return;
-    if (over->run->json) {
-        printf("{\"backend\": \"%s\",\n\"ranks\": %d,\n\"layout\": \"%s\",\n\"way\": \"%s\",\n"
-               "\"sizes\": {\"batch\": %lld, \"heads\": %lld, \"kv_heads\": %lld, \"n\": %lld, "
-               "\"m\": %lld, \"d\": %lld, \"dv\": %lld},\n\"seconds\": %.17g,\n"
-               "\"computing\": %.17g,\n\"waiting\": %.17g}\n",
-               over->run->backend->id, settle_size(), layout, way, (long long)p->batch,
-               (long long)p->heads, (long long)p->kv_heads, (long long)p->queries,
-               (long long)p->keys, (long long)p->dim, (long long)p->value_dim, over->seconds,
-               most[1], most[0]);
-        return;
-    }
-    printf("backend          %s over %d ranks, %s, %s\n", over->run->backend->id, settle_size(),
-           way, layout);
-    printf("sizes            batch %lld, heads %lld/%lld, n %lld, m %lld, d %lld, dv %lld\n",
-           (long long)p->batch, (long long)p->heads, (long long)p->kv_heads, (long long)p->queries,
-           (long long)p->keys, (long long)p->dim, (long long)p->value_dim);
-    printf("time             %.4g ms; the longest of a rank: computing %.4g ms, waiting %.4g ms\n",
-           1e3 * over->seconds, 1e3 * most[1], 1e3 * most[0]);
-    if (!isnan(over->trial.cost.flops))
-        printf("speed            %.4g GFLOP/s, all ranks\n",
-               1e-9 * over->trial.cost.flops / over->seconds);
-}
-
 /* ---- all together -------------------------------------------------------------------------------------- */
 
 static void release(over_t *over) {
@@ -286,7 +247,7 @@ int ranks_run(ranks_run_t *run) {
     if (!status) status = settle(back_prepare(&over));
     if (!status) status = settle(compute(&over));
     if (!status) status = write_outputs(&over);
-    if (!status) print_report(&over);
+    if (!status) report_print(&over);
     release(&over);
     return status;
 }
