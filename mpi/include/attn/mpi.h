@@ -12,12 +12,13 @@
  * Each rank has rows of Q, K and V and gets the same rows of the result. Keys and values go round
  * in a ring while the ranks compute with those that they have, or, where queries are few, all ranks
  * answer all queries with their own keys and the answers are combined in a tree: softmax, sparse
- * and sketch. Partial results are f32, with lse in f64. Linear attention sends states, in f32:
- * causal in a chain, head by head, by every rule; else their sum.
+ * and sketch. Linear attention sends states, in f32: causal in a chain, head by head, by every
+ * rule; else their sum.
  *
- * Each block of keys gives a row's lse in f32. Where all that a row sees has a large bias, as -1e9,
- * this rounding (2^-24 |lse|) is larger than what tells blocks apart: their shares of the row, and
- * its gradients, are then wrong. Hide keys by a mask, or by a bias of -inf.
+ * A block of keys gives its result and its lse in f32; the sum over blocks has its result in f32
+ * and its lse in f64. So a block's lse is rounded before it is added. Where all that a row sees has
+ * a large bias, as -1e9, this rounding (2^-24 |lse|) is larger than what tells blocks apart: their
+ * shares of the row, and its gradients, are then wrong. Hide keys by a mask, or by a bias of -inf.
  *
  * The same bits come out of every run with as many ranks, the same tier and the same arrays. With
  * another number of ranks sums are in another order.
@@ -101,8 +102,10 @@ typedef struct attn_mpi_times {
  *   none.
  * - ATTN_ERROR_UNSUPPORTED: a backend, an input or an output that is not split over ranks. Causal
  *   linear has as many queries as keys, and no lengths with bottom-right alignment; its gradients
- *   are those of rule `linear`. Sparse: not topk, topkeys, lsh. Sketch: no method
- *   that looks at all rows. Gradients of others go round in a ring.
+ *   are those of rule `linear`. Sparse: not topk, topkeys, lsh; no bigbird whose block is larger
+ *   than all keys, whose first query stands within a block, or bottom-right with lengths; no
+ *   block_full beside a mask. Sketch: no method that looks at all rows. Gradients of others go
+ *   round in a ring.
  */
 ATTN_API attn_status_t attn_mpi_plan_create(const attn_context_t *context, MPI_Comm comm,
                                             const char *backend, const attn_problem_t *problem,
