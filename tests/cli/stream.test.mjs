@@ -166,7 +166,10 @@ describe("attn run --stream", () => {
         { args: ["--stream=0", "--causal"], says: /--stream/ },
         { args: ["--stream=5", "--causal", "--scores", "s.npy"], says: /--scores/ },
         { args: ["--stream=5", "--causal", "--weights", "s.npy"], says: /--weights/ },
-        { args: ["--stream=5", "--causal", "--kv-lens=3,4"], says: /streams take no kv_lengths: they count their tokens/ },
+        {
+            args: ["--stream=5", "--causal", "--kv-lens=3,4"],
+            says: /streams take no kv_lengths: they count their tokens/,
+        },
     ];
     for (const { args, says } of refused) {
         test(`refused: ${args.join(" ")}`, () => {
