@@ -53,13 +53,22 @@ npm_script() {
     alone "npm-$1" npm run "$2" --workspace "$1"
 }
 
-# Copied under another name first: whoever runs build/attn meanwhile sees the old or the new one. It finds the trained
-# models beside itself.
+# Copied under another name first: whoever runs build/attn meanwhile sees the old or the new one, and steps beside each
+# other may both do it. It finds the trained models beside itself.
 publish_attn() {
-    ln -sfn ../bench/labs/models build/models
-    cp build/native/bench/attn build/.attn.new
-    mv -f build/.attn.new build/attn
-    [ ! -x build/native/bench/attn-mpi ] || cp build/native/bench/attn-mpi build/attn-mpi
+    local name
+    [ -e build/models ] || ln -s ../bench/labs/models build/models || [ -e build/models ]
+    for name in attn attn-mpi; do
+        [ -x "build/native/bench/$name" ] || continue
+        cp "build/native/bench/$name" "build/.$name.$$"
+        mv -f "build/.$name.$$" "build/$name"
+    done
+}
+
+# The command line, for tests that compare with it, without waiting for its own tests.
+build_attn() {
+    build_preset native
+    publish_attn
 }
 
 # What tells one tier from another: the vocabulary, the tile, and each backend on it.
@@ -219,6 +228,7 @@ step_web() { npm_script web build; }
 # The packages in this machine's Node.js, in browsers, and in bundlers.
 step_package() {
     share 0.3 1
+    build_attn
     step_addon
     npm_script wasm test
     npm_script libattn-labs test
@@ -236,6 +246,7 @@ step_node() {
 
 step_page() {
     share 0.3 1
+    build_attn
     npm_script web test
 }
 
