@@ -1,4 +1,4 @@
-// What ./dev finds in its cache is of the versions that are pinned.
+// What ./dev finds in its cache is of the versions that are pinned; asked for help it builds nothing.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -42,6 +42,15 @@ test("the other Node.js is taken from the cache in its exact version alone", () 
 test("folders of Node.js have the versions of Node.js and npm in their names", () => {
     for (const name of pins()) assert.match(name, /^node-2[04]\.\d+\.\d+-npm-\d+\.\d+\.\d+$/);
 });
+
+for (const words of [["help"], ["demo", "--help"], ["demo", "a.txt", "-h"], ["plugin", "--help"]])
+    test(`./dev ${words.join(" ")} prints the usage alone`, () => {
+        const dev = fileURLToPath(new URL("../dev", import.meta.url));
+        const { status, stdout } = spawnSync(dev, words, { encoding: "utf8" });
+        assert.equal(status, 0);
+        assert.match(stdout, /^usage: \.\/dev COMMAND\n[^]*Logs of each step: \S+\n$/);
+        assert.doesNotMatch(stdout, /^installing/m);
+    });
 
 test("a major version without a pin is refused", () => {
     const { status, stderr } = withCache([], "attn_node_folder 18");

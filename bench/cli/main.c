@@ -20,7 +20,7 @@ static const struct {
     {"compare", cli_compare, "compare time and error of several backends on the same files"},
     {"bench", cli_bench, "measure speed over ranges of sizes, against the machine's peak"},
     {"check", cli_check, "test a backend, yours too, against the rules of all backends"},
-    {"lab", cli_lab, "list, run and plot the papers' experiments"},
+    {"lab", cli_lab, "run and plot the papers' experiments; train models, write text"},
     {"sketch", cli_sketch, "reduce the features of a matrix and report the error"},
     {"embed", cli_embed, "turn a text into vectors to use as Q, K and V"},
 };

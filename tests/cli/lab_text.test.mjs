@@ -175,6 +175,11 @@ describe("attn lab write", () => {
         ["a share of nothing", ["x", "--top-p", "0"], /top-p of 0/],
         ["no tokens", ["x", "--tokens", "0"], /--tokens/],
         ["no model", ["x", "--model", "none"], /none: cannot be opened/],
+        [
+            "a backend in place of a file",
+            ["x", "--model", "linear"],
+            /linear: cannot be opened: .* \(did you mean --attention linear\?\)/,
+        ],
         ["a checkpoint", ["x", "--model", "a.study"], /a\.study: this is no file of a model/],
         ["half a file", ["x", "--model", "half.model"], /half\.model: .*truncated/],
         ["another version", ["x", "--model", "other.model"], /of version '2', expected '1'/],

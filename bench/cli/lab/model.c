@@ -46,12 +46,23 @@ static int check(const lab_model_t *m, const char *path) {
     return CLI_OK;
 }
 
+/* A file that is there goes before a backend of that name. */
+static int is_attention(const lab_model_t *m) {
+    struct stat info;
+    return stat(m->path, &info) != 0 && attn_backend_find(m->context, m->path);
+}
+
 static int load(lab_model_t *m) {
     char found[PATH_SIZE];
     const char *path = m->path ? m->path : found;
     char *bytes;
     size_t size;
     attn_error_t error;
+    if (m->path && is_attention(m))
+        return cli_complain(CLI_USAGE,
+                            "%s: cannot be opened: there is no such file (did you mean "
+                            "--attention %s?)",
+                            path, path);
     int status = m->path ? CLI_OK : find(m, found);
     if (!status) status = file_read_bounded(path, LAB_MODEL_MOST, &bytes, &size);
     if (status) return status;
