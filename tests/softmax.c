@@ -209,6 +209,7 @@ static int parts_of(const attn_context_t *context, attn_dtype_t dtype, const cha
 /** Products of bf16 are taken where they are faster: one or three for each of floats by vectors, and six by tiles. */
 static void precisions_choose_products(void **state) {
     (void)state;
+    if (ATTN_SMALL) return; /* it has no precision to choose */
     attn_context_t *context = fixture_context(1);
     const attn_tier_t tier = attn_context_tier(context);
     const int tiles = tier == ATTN_TIER_AMX, bf16 = tiles || tier == ATTN_TIER_AVX512BF16;
