@@ -270,7 +270,7 @@ describe("refuses", () => {
         [["--q-dtype=f16", "--backward"], /--backward measures gradients in f32, and Q is f16/],
         [["--counters", "--stream", "--causal"], /--counters is for runs, not for --stream/],
         [["--counters", "--backward"], /--counters is for runs, not for --backward/],
-        [["--rounds=0"], /--rounds: 0 is outside 1 to 1000/],
+        [["--rounds=0"], /--rounds: 0 is outside 1 to 100/],
         [["--dtype="], /the value of --dtype is empty/],
         [["--dtype=f16,"], /--dtype: '' is none of/],
         [["--dtype=f16,f32,f16"], /--dtype: f16 is given twice/],

@@ -19,7 +19,7 @@ file(MAKE_DIRECTORY ${WORK}/parent)
 file(CREATE_LINK ${ROOT} ${WORK}/parent/libattn SYMBOLIC)
 file(WRITE ${WORK}/parent/CMakeLists.txt
      "cmake_minimum_required(VERSION 3.22)\nproject(parent LANGUAGES C)\n"
-     "add_executable(program program.c)\nset_target_properties(program PROPERTIES C_STANDARD 11)\n" "${snippet}")
+     "set(CMAKE_C_STANDARD 11)\n" "${snippet}")
 file(WRITE ${WORK}/parent/program.c "${program}")
 file(APPEND ${WORK}/parent/CMakeLists.txt "target_link_libraries(program PRIVATE m)\n")
 run(${CMAKE_COMMAND} -S ${WORK}/parent -B ${WORK}/build -G ${GENERATOR}
