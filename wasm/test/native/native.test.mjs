@@ -78,8 +78,8 @@ test("errors of the library and of arguments reject, and are the run's own", asy
     assert.throws(() => attn.plan({ queries: 0, dim: 1 }), isCode("ATTN_ERROR_SHAPE")); // meanwhile
     await assert.rejects(refused, isCode("ATTN_ERROR_UNSUPPORTED"));
     await assert.rejects(linear.runAsync({}), isCode("ATTN_ERROR_ARGUMENT"));
-    await assert.rejects(linear.runAsync(arraysOf(small), { sginal: 1 }), /unknown "sginal"/);
-    await assert.rejects(linear.runAsync(arraysOf(small), { signal: 1 }), /AbortSignal/);
+    await assert.rejects(linear.runAsync({ ...arraysOf(small), sginal: 1 }), /unknown "sginal"/);
+    await assert.rejects(linear.runAsync({ ...arraysOf(small), signal: 1 }), /AbortSignal/);
     await assert.rejects(attn.attentionAsync(small.query, small.key, small.value), AttnError);
     linear.dispose();
     await assert.rejects(linear.runAsync(arraysOf(small)), isCode("ATTN_ERROR_DISPOSED"));
@@ -144,19 +144,22 @@ test("the event loop turns during a run, and a signal stops the run", async () =
     const control = new AbortController();
     const { signal } = control;
     let ended = false;
-    const running = plan.runAsync(arrays, { signal }).finally(() => (ended = true));
+    const running = plan.runAsync({ ...arrays, signal }).finally(() => (ended = true));
     for (let turns = 0; turns < 10; turns++) await new Promise((turn) => setTimeout(turn));
     assert.equal(ended, false);
     control.abort(reason);
     await assert.rejects(running, (error) => error === reason);
-    await assert.rejects(plan.runAsync(arrays, { signal }), (error) => error === reason);
+    await assert.rejects(plan.runAsync({ ...arrays, signal }), (error) => error === reason);
     const { query, key, value } = arrays;
     const quick = attn.attentionAsync(query, key, value, { ...plan.sizes, signal });
     await assert.rejects(quick, (error) => error === reason);
     plan.dispose();
     const again = attn.plan(small.sizes);
     const fresh = { signal: new AbortController().signal };
-    assert.deepEqual(await again.runAsync(arraysOf(small), fresh), again.run(arraysOf(small)));
+    assert.deepEqual(
+        await again.runAsync({ ...arraysOf(small), ...fresh }),
+        again.run(arraysOf(small)),
+    );
 });
 
 test("dispose() during a run waits for it", async () => {
