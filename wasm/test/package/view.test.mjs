@@ -32,7 +32,7 @@ const MAIN = `
 /* README's page and program. */
 const readme = () => ({
     "/readme.html": `<!doctype html>${readmeExample("<attn-view", "html").replace("main.js", "readme.js")}`,
-    "/readme.js": readmeExample("libattn/view").replace("libattn/view", "/dist/view.js"),
+    "/readme.js": readmeExample('"libattn/view"').replace("libattn/view", "/dist/view.js"),
 });
 
 let server, browser, page;
