@@ -179,3 +179,24 @@ attn_mpi_plan_t *ranks_plan(const attn_context_t *context, const attn_problem_t 
         test_fail("attn_mpi_plan_create: %s", error.message);
     return plan;
 }
+
+/* A mask or a bias with rows of its own. */
+static int is_rowwise(const trial_t *trial) {
+    return (trial->mask.tensor.data && trial->mask.tensor.shape[2] > 1) ||
+           (trial->bias.tensor.data && trial->bias.tensor.shape[2] > 1);
+}
+
+void shard_check(const attn_context_t *context, const attn_problem_t *problem, const look_t *look,
+                 int32_t layout, int32_t way) {
+    trial_t trial = shard_trial(problem, look);
+    trial_label(&trial, "on ranks");
+    if (way != ATTN_MPI_WAY_TREE || !is_rowwise(&trial)) {
+        attn_mpi_plan_t *plan = ranks_plan(context, problem, layout, way);
+        shard_t shard = shard_create(&trial, plan);
+        shard_run(&shard);
+        shard_compare(&shard);
+        shard_destroy(&shard);
+        attn_mpi_plan_destroy(plan);
+    }
+    trial_destroy(&trial);
+}

@@ -48,4 +48,9 @@ void shard_gather(typed_t *whole, const typed_t *rows, const attn_mpi_rows_t *ow
 attn_mpi_plan_t *ranks_plan(const attn_context_t *context, const attn_problem_t *problem,
                             int32_t layout, int32_t way);
 
+/** A trial of the problem, run on all ranks and compared; none where queries in a tree would have masks or a bias by rows.
+ * Collective. */
+void shard_check(const attn_context_t *context, const attn_problem_t *problem, const look_t *look,
+                 int32_t layout, int32_t way);
+
 #endif

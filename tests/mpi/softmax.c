@@ -25,26 +25,11 @@ static look_t look_of(uint64_t number) {
                     .scores = number % 2 == 0};
 }
 
-static int is_rowwise(const trial_t *trial) {
-    return (trial->mask.tensor.data && trial->mask.tensor.shape[2] > 1) ||
-           (trial->bias.tensor.data && trial->bias.tensor.shape[2] > 1);
-}
-
 static void check(const attn_context_t *context, const attn_problem_t *problem, uint64_t number,
                   int32_t layout, int32_t way) {
     look_t look = look_of(number);
     if (way == ATTN_MPI_WAY_TREE) look.scores = 0;
-    trial_t trial = shard_trial(problem, &look);
-    trial_label(&trial, "on ranks");
-    if (way != ATTN_MPI_WAY_TREE || !is_rowwise(&trial)) {
-        attn_mpi_plan_t *plan = ranks_plan(context, problem, layout, way);
-        shard_t shard = shard_create(&trial, plan);
-        shard_run(&shard);
-        shard_compare(&shard);
-        shard_destroy(&shard);
-        attn_mpi_plan_destroy(plan);
-    }
-    trial_destroy(&trial);
+    shard_check(context, problem, &look, layout, way);
 }
 
 /** Lengths that ranks do not divide, below and above their number. */

@@ -55,30 +55,13 @@ static void refuse(const attn_context_t *context, const attn_problem_t *problem)
     assert_null(plan);
 }
 
-static void check_forward(const attn_context_t *context, const attn_problem_t *problem,
-                          const look_t *look, int32_t layout, int32_t way) {
-    trial_t trial = shard_trial(problem, look);
-    const int has_rows = (trial.mask.tensor.data && trial.mask.tensor.shape[2] > 1) ||
-                         (trial.bias.tensor.data && trial.bias.tensor.shape[2] > 1);
-    trial_label(&trial, "on ranks");
-    if (way != ATTN_MPI_WAY_TREE || !has_rows) {
-        attn_mpi_plan_t *plan = ranks_plan(context, problem, layout, way);
-        shard_t shard = shard_create(&trial, plan);
-        shard_run(&shard);
-        shard_compare(&shard);
-        shard_destroy(&shard);
-        attn_mpi_plan_destroy(plan);
-    }
-    trial_destroy(&trial);
-}
-
 static void check(const attn_context_t *context, const attn_problem_t *problem, uint64_t number) {
     const look_t look = {.layout = (layout_t)(number % LAYOUT_COUNT),
                          .bias_axes = (int)(number % 8),
                          .mask_axes = (int)(number / 3 % 8),
                          .lse = number % 3 != 0};
     const int variant = (int)(number % VARIANTS);
-    check_forward(context, problem, &look, 1 + variant % 2, 1 + variant / 2);
+    shard_check(context, problem, &look, 1 + variant % 2, 1 + variant / 2);
     if (number % 5 || !trial_has_gradients(context, problem)) return;
     back_job_t job = {context, 1 + variant % 2};
     trial_check_gradients_by(problem, &look, back_steps(), back_solve, &job);
