@@ -3,9 +3,9 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { commitOf } from "./measure/commit.mjs";
 import { compress } from "./measure/layouts.mjs";
@@ -179,6 +179,7 @@ test("what ./dev bench --peers and its like take is told, and nothing built for 
         ["linear", /^usage: \.\/dev bench --linear \[--quick\] \[--seconds S\] .*COMMIT\]\n/],
         ["sparse", /^usage: \.\/dev bench --sparse \[--quick\] \[--seconds S\] .*COMMIT\]\n/],
         ["gradients", /^usage: \.\/dev bench --gradients \[--quick\]\n/],
+        ["mpi", /^usage: \.\/dev bench --mpi \[--quick\]\n/],
         ["sketch", /^usage: \.\/dev bench --sketch \[--scipy\] \[SECONDS\] \[SUBJECT\.\.\.\]\n/],
     ];
     for (const [name, usage] of usages)
@@ -188,6 +189,42 @@ test("what ./dev bench --peers and its like take is told, and nothing built for 
             assert.match(stdout, usage);
             assert.doesNotMatch(stdout, /^build/m);
         }
+    for (const help of [["--help"], ["-h"], ["--n", "64", "--help"], ["--compare", "-h"]]) {
+        const { status, stdout, stderr } = dev(...help);
+        assert.deepEqual([status, stderr], [0, ""], help.join(" "));
+        assert.match(stdout, /^usage: \.\/dev bench \[OPTION\.\.\.\]\n/);
+        for (const [name] of usages) assert.match(stdout, new RegExp(`^ +.*--${name}`, "m"));
+        assert.doesNotMatch(stdout, /^build/m);
+    }
+});
+
+/** What run.sh misses where there are neither compilers, peers nor a package manager. */
+function missing(...words) {
+    const bin = mkdtempSync(join(tmpdir(), "attn-bin-"));
+    const programs = "bash cat dirname env git grep head id mkdir node npm sort tr uname";
+    const find = spawnSync("bash", ["-c", `type -P ${programs}`], { encoding: "utf8" });
+    for (const program of find.stdout.trim().split("\n"))
+        symlinkSync(program, join(bin, basename(program)));
+    const env = { ...process.env, PATH: bin, ATTN_ALONE_IN_PEERS: "1" };
+    const script = join(import.meta.dirname, "run.sh");
+    const { status, stderr } = spawnSync(script, words, { env, encoding: "utf8" });
+    rmSync(bin, { recursive: true });
+    assert.equal(status, 1, stderr);
+    const [, names] = /^dev: missing on this system:\n((?: {2}.+\n)+)$/m.exec(stderr);
+    return names.match(/\S.*/g);
+}
+
+test("peers are wanted unless libattn is measured alone", () => {
+    const peers = ["OpenBLAS", "oneDNN"];
+    const all = missing("full");
+    assert.deepEqual(
+        all.filter((name) => peers.includes(name)),
+        peers,
+    );
+    const own = all.filter((name) => !peers.includes(name));
+    assert.deepEqual(missing("--own", "full"), own);
+    assert.deepEqual(missing("--own", "--against", "HEAD", "full"), own);
+    assert.ok(own.includes("gcc"));
 });
 
 test("./dev bench refuses a commit that is none before it builds anything", () => {

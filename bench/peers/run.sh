@@ -26,16 +26,20 @@ run_logged() {
     "$@" >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
 }
 
-# In a folder of their own, so that nothing lands among the sources. 0.5 GB on disk. The install scripts
-# would only fetch what GPUs need.
+# In a folder of their own, so that nothing lands among the sources. 0.5 GB on disk, or 40 MB for what draws the figures,
+# which is all that libattn alone needs. The install scripts would only fetch what GPUs need.
 install_peers() {
     mkdir -p "$PEERS"
     cp "$SOURCE/package.json" "$SOURCE/package-lock.json" .npmrc "$PEERS"
-    npm_ci "$PEERS" build/log/npm-peers.log --ignore-scripts
+    if $with_peers; then
+        npm_ci "$PEERS" --ignore-scripts
+    elif [ ! -d "$PEERS/node_modules/jsdom" ]; then
+        npm ci --prefix "$PEERS" --ignore-scripts --omit=dev
+    fi
 }
 
 build_programs() {
-    run_logged build/log/peers.log cmake -S "$SOURCE" -B "$PEERS/c" -G Ninja
+    run_logged build/log/peers.log cmake -S "$SOURCE" -B "$PEERS/c" -G Ninja -D PEERS=$with_peers
     run_logged build/log/peers.log cmake --build "$PEERS/c"
 }
 
@@ -63,7 +67,7 @@ commit_before() {
         { echo "bench: --against $commit: this clone has no such commit" >&2 && exit 2; }
 }
 
-# An earlier commit beside this one: its sources, its own contenders' programs, package and addon.
+# An earlier commit beside this one: its sources, its program in C, package and addon.
 build_before() {
     local before=$PEERS/before log=build/log/peers-before.log
     [ "$(cat "$before/.complete" 2>/dev/null)" != "$1" ] || return 0
@@ -71,8 +75,8 @@ build_before() {
     rm -rf "$before"
     mkdir -p "$before/source"
     git archive "$1" | tar -x -C "$before/source"
-    run_logged "$log" cmake -S "$before/source/$SOURCE" -B "$before/c" -G Ninja
-    run_logged "$log" cmake --build "$before/c"
+    run_logged "$log" cmake -S "$SOURCE" -B "$before/c" -G Ninja -D PEERS=OFF -D SOURCES="$PWD/$before/source"
+    run_logged "$log" cmake --build "$before/c" --target peer_libattn
     (cd "$before/source" && ./dev web && ./dev step addon) \
         >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
     echo "$1" >"$before/.complete"
@@ -86,14 +90,18 @@ install_newer_node() {
     peers_node=$(attn_node_folder 24)/bin/node
 }
 
+with_peers=true
+[[ " $* " != *" --own "* ]] || with_peers=false
 before=$(commit_before "$@")
 ! attn_has_node || node "$SOURCE/measure/options.mjs" "$@"
 alone_in_peers "$SOURCE/run.sh" "$@"
 want_c
 want_node
 want_browser
-want OpenBLAS libopenblas-dev pkg-config --exists openblas
-want oneDNN libdnnl-dev has_onednn
+if $with_peers; then
+    want OpenBLAS libopenblas-dev pkg-config --exists openblas
+    want oneDNN libdnnl-dev has_onednn
+fi
 [[ " $* " != *" --newest "* ]] || want_program debootstrap debootstrap
 install_missing
 install_newer_node
