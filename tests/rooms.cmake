@@ -12,7 +12,7 @@ set(rooms
     "core/ieee: ieee"
     "core/gemm: gemm attn simd"
     "core/json: ieee json number attn"
-    "core/npy: ieee npy attn"
+    "core/npy: ieee npy attn json"
     "core/number: ieee number"
     "core/oracle: ieee attn"
     "core/simd: ieee simd attn"
