@@ -4,6 +4,7 @@
 
 int lab_command_list(int argc, char **argv);
 int lab_command_run(int argc, char **argv);
+int lab_command_draw(int argc, char **argv);
 int lab_command_train(int argc, char **argv);
 int lab_command_export(int argc, char **argv);
 int lab_command_solve(int argc, char **argv);

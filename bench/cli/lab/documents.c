@@ -2,7 +2,6 @@
 #include "cli/lab/documents.h"
 
 #include "cli/cli.h"
-#include "cli/host.h"
 #include "cli/lab/figure.h"
 #include "cli/lab/text.h"
 #include "cli/output.h"
@@ -133,7 +132,6 @@ static void print_json(const void *data, FILE *out) {
     const document_t *document = data;
     const task_t *task = document->task;
     const lab_t *lab = task->run.lab;
-    char host[192];
     fputs("{\n", out);
     print_field(out, "lab", lab->name);
     print_field(out, "title", lab->title);
@@ -144,10 +142,10 @@ static void print_json(const void *data, FILE *out) {
     print_parameters(task, out);
     print_finding(&document->conclusion.finding, out);
     print_field(out, "note", document->conclusion.note);
-    print_field(out, "version", attn_version());
-    print_field(out, "commit", host_commit());
-    print_field(out, "tier", attn_tier_name(attn_context_tier(task->context)));
-    print_field(out, "host", host_cpu(host, sizeof host));
+    print_field(out, "version", task->origin.version);
+    print_field(out, "commit", task->origin.commit);
+    print_field(out, "tier", task->origin.tier);
+    print_field(out, "host", task->origin.host);
     fprintf(out, "\"panel\": %s,\n", document->panel);
     print_points(task, out);
     fputs("\n}\n", out);

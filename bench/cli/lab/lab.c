@@ -9,6 +9,7 @@
 static int help(void) {
     puts("usage: attn lab list [OPTION...]\n"
          "       attn lab run NAME -o DIR [OPTION...]\n"
+         "       attn lab draw DIR -o DIR\n"
          "       attn lab train TASK -o FILE [OPTION...]\n"
          "       attn lab export CHECKPOINT -o FILE [OPTION...]\n"
          "       attn lab solve TASK QUESTION [OPTION...]\n"
@@ -29,9 +30,9 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"list", lab_command_list},     {"run", lab_command_run},     {"train", lab_command_train},
-    {"export", lab_command_export}, {"solve", lab_command_solve}, {"dump", lab_command_dump},
-    {"write", lab_command_write},   {"heads", lab_command_heads},
+    {"list", lab_command_list},   {"run", lab_command_run},       {"draw", lab_command_draw},
+    {"train", lab_command_train}, {"export", lab_command_export}, {"solve", lab_command_solve},
+    {"dump", lab_command_dump},   {"write", lab_command_write},   {"heads", lab_command_heads},
 };
 
 static int unknown(const char *name) {

@@ -1,20 +1,18 @@
 /* cli/lab/run.c: `attn lab run`: make panels in a folder. */
 #include "cli/cli.h"
-#include "cli/files.h"
 #include "cli/lab/choose.h"
 #include "cli/lab/commands.h"
 #include "cli/lab/documents.h"
+#include "cli/lab/folder.h"
 #include "cli/lab/points.h"
 #include "cli/lab/report.h"
 #include "cli/lab/stop.h"
 #include "cli/lab/store.h"
 #include "cli/settings.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct making {
     choice_t choice;
@@ -26,6 +24,7 @@ typedef struct making {
     store_t store;
 
     attn_context_t *context;
+    origin_t here;
     tasks_t tasks;
 } making_t;
 
@@ -35,6 +34,7 @@ static int prepare(making_t *making, task_t *task) {
     char name[TASK_NAME];
     attn_error_t error;
     task->context = making->context;
+    task->origin = making->here;
     task->folder = making->folder;
     task->cpu = making->settings.cpu;
     task->run.store = &making->store.lab;
@@ -65,25 +65,14 @@ static int check_checkpoint(const making_t *making, task_t *task) {
     return status;
 }
 
-static int make_folder(const char *folder) {
-    struct stat info;
-    if (strcmp(folder, "-") == 0)
-        return cli_complain(CLI_USAGE, "--output: a folder cannot go to standard output (one of "
-                                       "that name is ./-)");
-    if (stat(folder, &info) == 0) {
-        if (S_ISDIR(info.st_mode)) return CLI_OK;
-        return cli_complain(CLI_USAGE, "%s: cannot be written: it is no folder", folder);
-    }
-    return mkdir(folder, 0777) == 0 ? CLI_OK : file_not_written(folder, errno);
-}
-
 /* Everything that can be wrong is found here, for all panels. */
 static int prepare_all(making_t *making) {
     int status = choose_tasks(&making->choice, &making->tasks);
     if (!status) status = settings_context(&making->settings, &making->context);
+    if (!status) making->here = task_here(making->context);
     for (uint32_t i = 0; i < making->tasks.count && !status; i++)
         status = prepare(making, &making->tasks.items[i]);
-    if (!status) status = make_folder(making->folder);
+    if (!status) status = folder_make(making->folder);
     for (uint32_t i = 0; i < making->tasks.count && !status; i++)
         status = check_checkpoint(making, &making->tasks.items[i]);
     return status;

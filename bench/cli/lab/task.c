@@ -107,11 +107,19 @@ void task_command(const task_t *task, FILE *out) {
     fprintf(out, " --seed %llu -o results", (unsigned long long)run->seed);
 }
 
+origin_t task_here(const attn_context_t *context) {
+    origin_t here;
+    snprintf(here.version, sizeof here.version, "%s", attn_version());
+    snprintf(here.commit, sizeof here.commit, "%s", host_commit());
+    snprintf(here.tier, sizeof here.tier, "%s", attn_tier_name(attn_context_tier(context)));
+    host_cpu(here.host, sizeof here.host);
+    return here;
+}
+
 const char *task_origin(const task_t *task, char *text, size_t size) {
-    char host[192] = "";
+    const origin_t *origin = &task->origin;
     const int timed = (task->run.panel->flags & LAB_SERIAL) != 0;
-    if (timed) host_cpu(host, sizeof host);
-    snprintf(text, size, "%s (%s), %s%s%s", attn_version(), host_commit(),
-             attn_tier_name(attn_context_tier(task->context)), timed ? ", " : "", host);
+    snprintf(text, size, "%s (%s), %s%s%s", origin->version, origin->commit, origin->tier,
+             timed ? ", " : "", timed ? origin->host : "");
     return text;
 }

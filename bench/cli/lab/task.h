@@ -8,8 +8,14 @@
 
 #include <stdio.h>
 
+/** Which library computed the points, with which kernels, and on which machine. */
+typedef struct origin {
+    char version[32], commit[64], tier[32], host[192];
+} origin_t;
+
 typedef struct task {
     lab_run_t run;
+    origin_t origin;
     const attn_context_t *context;
     const char *folder;
     const char *cpu;   /**< --cpu, NULL when it was not given */
@@ -61,6 +67,9 @@ int task_has(const task_t *task, uint32_t index);
 
 /** A value for people and for --set; a parameter that follows others is "auto". */
 const char *task_value(const task_t *task, uint32_t index, char text[32]);
+
+/** This program with this context, on this machine. */
+origin_t task_here(const attn_context_t *context);
 
 /** "0.1.0 (27f1b38), avx512" and, where times are measured, the machine; returns `text`. */
 const char *task_origin(const task_t *task, char *text, size_t size);
