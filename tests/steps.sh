@@ -71,6 +71,13 @@ build_attn() {
     publish_attn
 }
 
+# The command line alone, without the tests of native.
+build_command() {
+    [ build/native/build.ninja -nt CMakePresets.json ] || alone native cmake --preset native
+    alone native cmake --build build/native --target attn_cli
+    publish_attn
+}
+
 # What tells one tier from another: the vocabulary, the tile, and each backend on it.
 readonly KERNEL_TESTS='^(simd|tile|dots|backends|softmax|linear|sparse|sketch|conformance|conformance_linear)\.|^(semantics_features|softmax_values|sparse_patterns)\.(avx512bf16|amx)$'
 
@@ -223,7 +230,12 @@ step_wasm() {
     npm_script libattn-labs build
 }
 
-step_web() { npm_script web build; }
+# With the figures of the shipped runs.
+step_web() {
+    build_command
+    build/attn lab draw bench/labs/figures -o build/figures
+    npm_script web build
+}
 
 # The packages in this machine's Node.js, in browsers, and in bundlers.
 step_package() {

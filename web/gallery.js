@@ -2,7 +2,7 @@
 
 import { basename } from "node:path";
 import { escaped } from "./escaped.js";
-import { readFigures } from "./figures.js";
+import { addressOf, readFigures } from "./figures.js";
 import { fileOf, pageOf } from "./pages.js";
 import { share as germanSaving } from "./src/words/de/folds";
 import { gallery as german } from "./src/words/de/gallery";
@@ -115,7 +115,7 @@ function card({ name, heights, lab, panel, verdict, found, command, host, tier }
   ${panel.where ? `<p class="hint">${say(panel.where)}</p>` : ""}
   <p><strong class="verdict">${say(verdict)}</strong> ${say(found)}</p>${times}
   ${panel.ours ? `<p class="hint">${beyond} ${say(panel.ours)}</p>` : ""}
-  <svg viewBox="0 0 640 ${shown}" aria-hidden="true"><image href="../bench/labs/figures/${name}.svg" width="640" height="${whole}" /></svg>
+  <svg viewBox="0 0 640 ${shown}" aria-hidden="true"><image href="${addressOf(`${name}.svg`)}" width="640" height="${whole}" /></svg>
   ${saving(name, say(panel.title), language)}
   <details><summary>${howMade}</summary><pre tabindex="0"><code>${escaped(command)}</code></pre><p>${say(host)}</p></details>
   ${end}
@@ -127,7 +127,7 @@ function saving(name, title, language) {
     const { saveAs, formatOf } = savings[language];
     const links = ["svg", "csv", "json"].map((format) => {
         const [file, label] = [`${name}.${format}`, format.toUpperCase()];
-        const target = `data-format="${format}" download="${file}" href="../bench/labs/figures/${file}"`;
+        const target = `data-format="${format}" download="${file}" href="${addressOf(file)}"`;
         return `<a class="button" ${target} aria-label="${formatOf(label, title)}">${label}</a>`;
     });
     const label = formatOf("PNG", title);

@@ -1,12 +1,11 @@
 /** The gallery: what runs have found of each panel, and the page that runs it again. */
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { labs } from "libattn-labs";
 import { runnerImport } from "vite";
-import { readFigures } from "../../figures.js";
+import { readFigures, readRun } from "../../figures.js";
 import { openSite } from "../support/site.mjs";
 import { jsonOf, lines, look, take } from "../support/taking.mjs";
 
@@ -38,11 +37,10 @@ test("each figure that was run has its claim, its verdict, its picture and its c
 });
 
 test("no word of a picture is cut at its edge", async () => {
-    const folder = new URL("../../../bench/labs/figures/", import.meta.url);
     const page = await site.newPage();
     const cut = [];
     for (const { name } of await readFigures()) {
-        await page.setContent(await readFile(new URL(`${name}.svg`, folder), "utf8"));
+        await page.setContent(await readRun(`${name}.svg`, "utf8"));
         const texts = await page.evaluate(() => {
             const picture = document.querySelector("svg");
             const edge = picture.getBoundingClientRect();
@@ -166,9 +164,6 @@ test("each panel of the browser's experiments but those of time is there, and le
     await page.close();
 });
 
-const fileOfRun = (file) =>
-    readFile(new URL(`../../../bench/labs/figures/${file}`, import.meta.url));
-
 test("a figure is saved as the files of its run, and as pixels", async () => {
     const page = await site.newPage();
     await page.goto(`${site.url}figures.html`);
@@ -178,7 +173,7 @@ test("a figure is saved as the files of its run, and as pixels", async () => {
     for (const format of ["svg", "csv", "json"]) {
         saved[format] = await take(page, card, format);
         assert.equal(saved[format].name, `${name}.${format}`);
-        assert.ok(saved[format].bytes.equals(await fileOfRun(`${name}.${format}`)), format);
+        assert.ok(saved[format].bytes.equals(await readRun(`${name}.${format}`)), format);
     }
     const [head, ...rows] = lines(saved.csv);
     const { points } = jsonOf(saved.json);
@@ -208,7 +203,7 @@ test("each figure's links are its run's files, and there without a program", asy
         assert.equal(links.length, 3 * (await readFigures()).length);
         for (const { href, download } of links) {
             const response = await page.request.get(href);
-            assert.ok((await response.body()).equals(await fileOfRun(download)), download);
+            assert.ok((await response.body()).equals(await readRun(download)), download);
         }
     }
     await context.close();
