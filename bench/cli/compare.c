@@ -74,9 +74,7 @@ static void add_absent_row(compare_t *compare, const trial_t *trial) {
 
 /* What the plan chose, and what is promised for these arrays. */
 static void note(const compare_t *compare, const trial_t *trial, char *text, size_t size) {
-    const array_t *arrays = compare->inputs.arrays;
-    const double longest =
-        lemmas_longer(array_longest(&arrays[INPUT_QUERY]), array_longest(&arrays[INPUT_KEY]));
+    const double longest = inputs_longest(&compare->inputs);
     char lemmas[256];
     trial_facts(trial, text, size);
     if (!lemmas_describe(trial->plan, longest, lemmas, sizeof lemmas)[0]) return;
@@ -186,9 +184,8 @@ static int execute(compare_t *compare) {
     if (!status) status = settings_check(&compare->settings, compare->context, &compare->selection);
     if (!status)
         status = given_check(&compare->inputs.given, compare->context, &compare->selection);
-    if (!status) status = inputs_check(&compare->inputs, "compare");
+    if (!status) status = inputs_check(&compare->inputs, "compare", NULL);
     if (!status) status = inputs_load(&compare->inputs);
-    if (!status && inputs_has_x(&compare->inputs)) status = inputs_write_x(&compare->inputs);
     if (!status) status = plan_all(compare);
     if (!status) compare->stride = accuracy_stride(&compare->inputs.problem, ACCURACY_WORK);
     for (int i = 0; !status && i < compare->selection.count; i++) {
@@ -222,7 +219,7 @@ static const char details[] =
 
 int cli_compare(int argc, char **argv) {
     compare_t compare = {.settings = {.threads = 1},
-                         .inputs = {.rules = {.scale = NAN}},
+                         .inputs = {.rules = {.scale = NAN}, .dense = INPUTS_DENSE_FOR_ALL},
                          .seconds = 0.5,
                          .table = table_make(columns, COLUMNS)};
     option_t options[OPTION_LIST_SIZE] = {

@@ -200,18 +200,6 @@ int csr_load(csr_t *csr) {
     return csr->archive ? load_archive(csr) : load_arrays(csr, NULL, names);
 }
 
-double csr_longest(const csr_t *csr) {
-    double longest = 0;
-    for (int64_t i = 0; i < csr->rows; i++) {
-        double square = 0;
-        if (csr->starts[i] < 0 || csr->starts[i + 1] > csr->stored) return NAN;
-        for (int64_t at = csr->starts[i]; at < csr->starts[i + 1]; at++)
-            square += (double)csr->values[at] * (double)csr->values[at];
-        if (square > longest || isnan(square)) longest = square; /* NaN stays */
-    }
-    return longest;
-}
-
 void csr_free(csr_t *csr) {
     free(csr->starts);
     free(csr->places);
@@ -221,12 +209,26 @@ void csr_free(csr_t *csr) {
 
 /* ---- written out ----------------------------------------------------------------------------- */
 
-int csr_verify(const csr_t *csr) {
+/* NaN stays. */
+static double longest_row(const csr_t *csr) {
+    double longest = 0;
+    for (int64_t i = 0; i < csr->rows; i++) {
+        double square = 0;
+        for (int64_t at = csr->starts[i]; at < csr->starts[i + 1]; at++)
+            square += (double)csr->values[at] * (double)csr->values[at];
+        if (square > longest || isnan(square)) longest = square;
+    }
+    return longest;
+}
+
+int csr_verify(csr_t *csr) {
     const sketching_x_t x = {
         .rows = csr->rows, .columns = csr->columns, .starts = csr->starts, .data = csr->values};
     attn_error_t error;
-    if (!sketching_check_places(&x, csr->places, csr->stored, &error)) return CLI_OK;
-    return cli_reject(name_of(csr), &error);
+    if (sketching_check_places(&x, csr->places, csr->stored, &error))
+        return cli_reject(name_of(csr), &error);
+    csr->longest = longest_row(csr);
+    return CLI_OK;
 }
 
 void csr_write(const csr_t *csr, float *dense) {

@@ -16,6 +16,7 @@ typedef struct csr {
     int64_t columns; /* features; 0: those up to the last one that has an element */
 
     int64_t rows, stored;
+    double longest;           /* the largest |x|^2 of rows x, once csr_verify() has passed */
     int64_t *starts, *places; /* rows + 1; stored */
     float *values;
     char *files[3];   /* what the arrays stood in; values may stand there still */
@@ -53,16 +54,13 @@ int csr_load(csr_t *csr);
 /** The same of an archive that has been read: the bytes of csr->archive. */
 int csr_unpack(csr_t *csr, const char *bytes, size_t size);
 
-/** The largest |x|^2 of rows x; NaN where rows do not begin and end among the elements. */
-double csr_longest(const csr_t *csr);
-
 void csr_free(csr_t *csr);
 
 /** Whether the backend takes X. */
 int csr_fits(const attn_backend_t *backend);
 
 /** Whether the library takes X; an exit status. */
-int csr_verify(const csr_t *csr);
+int csr_verify(csr_t *csr);
 
 /** Write out X, which csr_verify() has passed, where there are zeros: all features of a row side by side. */
 void csr_write(const csr_t *csr, float *dense);

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/container.h"
 #include "cli/draw.h"
+#include "cli/lemmas.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -118,10 +119,14 @@ static int load_past(inputs_t *inputs, array_t pasts[INPUT_COUNT]) {
     return join(inputs, pasts);
 }
 
-int inputs_has_x(const inputs_t *inputs) { return inputs->x.archive || inputs->x.data; }
+int inputs_are_csr(const inputs_t *inputs) { return inputs->x.archive || inputs->x.data; }
 
-int32_t inputs_rank(const inputs_t *inputs) {
-    return inputs->arrays[inputs_has_x(inputs) ? INPUT_VALUE : INPUT_QUERY].rank;
+int32_t inputs_rank(const inputs_t *inputs) { return inputs->arrays[INPUT_QUERY].rank; }
+
+double inputs_longest(const inputs_t *inputs) {
+    const array_t *arrays = inputs->arrays;
+    if (inputs_are_csr(inputs)) return inputs->x.longest;
+    return lemmas_longer(array_longest(&arrays[INPUT_QUERY]), array_longest(&arrays[INPUT_KEY]));
 }
 
 /* What is wrong where neither --x nor --x-data is given; an exit status. */
@@ -140,9 +145,9 @@ static int check_dense(const inputs_t *inputs, const char *command) {
                         command, paths[INPUT_QUERY] ? "k" : "q", command);
 }
 
-int inputs_check(inputs_t *inputs, const char *command) {
+/* The same where one of them is. */
+static int check_x(const inputs_t *inputs) {
     const char *const *paths = inputs->paths, *given = csr_given(&inputs->given.inputs);
-    if (!inputs_has_x(inputs)) return check_dense(inputs, command);
     if (paths[INPUT_QUERY] || paths[INPUT_KEY] || inputs->pasts[INPUT_KEY] ||
         inputs->pasts[INPUT_VALUE])
         return cli_complain(CLI_USAGE, "--x stands for --q and --k, and has no past");
@@ -151,13 +156,42 @@ int inputs_check(inputs_t *inputs, const char *command) {
     if (inputs->x.data && !inputs->x.indptr)
         return cli_complain(CLI_USAGE, "--x-data needs --x-indptr and --x-indices");
     if (given) return cli_complain(CLI_USAGE, "--x stands for --input %s", given);
-    if (csr_check(&inputs->x)) return CLI_USAGE;
-    if (!inputs->x.archive || csr_is_archive(inputs->x.archive)) return CLI_OK;
+    return csr_check(&inputs->x);
+}
+
+int inputs_check(inputs_t *inputs, const char *command, const char *needs) {
+    if (!inputs_are_csr(inputs)) return check_dense(inputs, command);
+    if (check_x(inputs)) return CLI_USAGE;
+    if (!inputs->x.archive || csr_is_archive(inputs->x.archive))
+        return needs ? cli_complain(CLI_USAGE, "%s need --q and --k", needs) : CLI_OK;
     if (strcmp(inputs->x.archive, "-") == 0)
         return cli_complain(CLI_USAGE,
                             "--x: X is Q and K, and standard input is read once: give a file");
     inputs->paths[INPUT_QUERY] = inputs->paths[INPUT_KEY] = inputs->x.archive;
     inputs->x.archive = NULL;
+    return CLI_OK;
+}
+
+/* Q and K with the heads and rows of V, and the columns of X. */
+static void describe_x(inputs_t *inputs) {
+    const array_t *value = &inputs->arrays[INPUT_VALUE];
+    array_t *query = &inputs->arrays[INPUT_QUERY];
+    const int64_t *v = value->tensor.shape;
+    query->tensor =
+        attn_tensor_bhnd(NULL, v[AXIS_BATCH], v[AXIS_HEADS], v[AXIS_ROWS], inputs->x.columns);
+    query->rank = value->rank;
+    inputs->arrays[INPUT_KEY] = *query;
+}
+
+/* X as Q and K, in place of their descriptions. */
+static int write_x(inputs_t *inputs) {
+    array_t *query = &inputs->arrays[INPUT_QUERY], *key = &inputs->arrays[INPUT_KEY];
+    const attn_tensor_t described = query->tensor;
+    const int status = array_make(query, ATTN_F32, described.shape, query->rank, "X, written out");
+    if (status) return status;
+    memset(query->memory, 0, (size_t)(inputs->x.rows * inputs->x.columns) * sizeof(float));
+    csr_write(&inputs->x, query->memory);
+    *key = (array_t){.tensor = query->tensor, .rank = query->rank};
     return CLI_OK;
 }
 
@@ -172,14 +206,16 @@ static int load_x(inputs_t *inputs) {
     if (status) return status;
     const int64_t *v = value->tensor.shape;
     const int64_t rows = v[AXIS_BATCH] * v[AXIS_HEADS] * v[AXIS_ROWS];
-    if (rows == inputs->x.rows) return CLI_OK;
-    return cli_complain(CLI_USAGE, "X has %lld rows, V has %lld of all heads together",
-                        (long long)inputs->x.rows, (long long)rows);
+    if (rows != inputs->x.rows)
+        return cli_complain(CLI_USAGE, "X has %lld rows, V has %lld of all heads together",
+                            (long long)inputs->x.rows, (long long)rows);
+    describe_x(inputs);
+    return inputs->dense == INPUTS_DENSE_FOR_NONE ? CLI_OK : write_x(inputs);
 }
 
 static int load_all(inputs_t *inputs) {
     array_t pasts[INPUT_COUNT] = {0};
-    if (inputs_has_x(inputs)) return load_x(inputs);
+    if (inputs_are_csr(inputs)) return load_x(inputs);
     int status = CLI_OK;
     for (int which = 0; !status && which < INPUT_COUNT; which++)
         status = load(&inputs->arrays[which], inputs->paths[which], which);
@@ -192,14 +228,13 @@ static int load_all(inputs_t *inputs) {
 /* ---- the problem ----------------------------------------------------------------------------- */
 
 static int pose(inputs_t *inputs) {
+    const attn_tensor_t *query = &inputs->arrays[INPUT_QUERY].tensor;
+    const attn_tensor_t *key = &inputs->arrays[INPUT_KEY].tensor;
     const attn_tensor_t *value = &inputs->arrays[INPUT_VALUE].tensor;
-    const int has_x = inputs_has_x(inputs);
-    const attn_tensor_t *query = has_x ? value : &inputs->arrays[INPUT_QUERY].tensor;
-    const attn_tensor_t *key = has_x ? value : &inputs->arrays[INPUT_KEY].tensor;
     const int64_t *q = query->shape, *k = key->shape, past = inputs->problem.past;
     attn_error_t error;
     attn_problem_init(&inputs->problem, q[AXIS_BATCH], q[AXIS_HEADS], q[AXIS_ROWS], k[AXIS_ROWS],
-                      has_x ? inputs->x.columns : q[AXIS_COLUMNS], value->shape[AXIS_COLUMNS]);
+                      q[AXIS_COLUMNS], value->shape[AXIS_COLUMNS]);
     inputs->problem.kv_heads = k[AXIS_HEADS];
     inputs->problem.dtype = query->dtype;
     inputs->problem.kv_dtype = key->dtype;
@@ -235,7 +270,7 @@ static void collect(inputs_t *inputs) {
 
 static void count_nonfinite(inputs_t *inputs) {
     int64_t *count = inputs->nonfinite;
-    for (int which = inputs_has_x(inputs) ? INPUT_VALUE : 0; which < INPUT_COUNT; which++)
+    for (int which = inputs_are_csr(inputs) ? INPUT_VALUE : 0; which < INPUT_COUNT; which++)
         count[which] = array_nonfinite(&inputs->arrays[which]);
     if (count[INPUT_QUERY] || count[INPUT_KEY] || count[INPUT_VALUE])
         cli_warn("NaN or infinite elements: %lld in Q, %lld in K, %lld in V; computed with as "
@@ -254,20 +289,6 @@ static int finish(inputs_t *inputs) {
 int inputs_load(inputs_t *inputs) {
     const int status = load_all(inputs);
     return status ? status : finish(inputs);
-}
-
-int inputs_write_x(inputs_t *inputs) {
-    const array_t *value = &inputs->arrays[INPUT_VALUE];
-    const int64_t *v = value->tensor.shape;
-    const int64_t shape[4] = {v[AXIS_BATCH], v[AXIS_HEADS], v[AXIS_ROWS], inputs->x.columns};
-    array_t *query = &inputs->arrays[INPUT_QUERY], *key = &inputs->arrays[INPUT_KEY];
-    const int status = array_make(query, ATTN_F32, shape, value->rank, "X, written out");
-    if (status) return status;
-    memset(query->memory, 0, (size_t)(inputs->x.rows * inputs->x.columns) * sizeof(float));
-    csr_write(&inputs->x, query->memory);
-    *key = (array_t){.tensor = query->tensor, .rank = query->rank};
-    collect(inputs);
-    return CLI_OK;
 }
 
 int inputs_draw(inputs_t *inputs, const attn_problem_t *sizes) {

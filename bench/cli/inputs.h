@@ -15,16 +15,25 @@
 
 enum { INPUT_QUERY, INPUT_KEY, INPUT_VALUE, INPUT_COUNT };
 
+/** Who takes Q and K as dense arrays, where the files have them as CSR. */
+enum inputs_dense {
+    INPUTS_DENSE_FOR_NONE, /**< a backend that takes no CSR is refused */
+    INPUTS_DENSE_FOR_ERROR,
+    INPUTS_DENSE_FOR_ALL, /**< also backends that take no CSR */
+};
+
 typedef struct inputs {
     const char *paths[INPUT_COUNT]; /* --q, --k, --v */
     const char *pasts[INPUT_COUNT]; /* --past-k, --past-v; NULL for Q */
     csr_t x;                        /* --x or --x-data: Q = K = X */
+    enum inputs_dense dense;        /* set before inputs_load() */
     rules_t rules;
     given_t given;
     int32_t scores;   /* enum attn_scores_code */
     int32_t backward; /* whether gradients are asked for */
 
-    array_t arrays[INPUT_COUNT]; /* with the past in front */
+    array_t arrays
+        [INPUT_COUNT]; /* with the past in front; of X in CSR alone Q and K have shapes and no data */
     int64_t nonfinite[INPUT_COUNT];
     attn_problem_t problem;
     attn_io_t io;                   /* Q, K and V of a run */
@@ -89,19 +98,19 @@ typedef struct inputs {
          0},                                                                                       \
         CSR_OPTIONS((inputs).x)
 
-/** Whether X is given as CSR. */
-int inputs_has_x(const inputs_t *inputs);
+/** Whether the files have Q and K as CSR. */
+int inputs_are_csr(const inputs_t *inputs);
 
 /**
  * Whether the options that are there go together, and none is missing that is needed; an exit status. A dense X is Q and K
- * from then on.
+ * from then on. `needs`: options that CSR does not go with, as a message begins; NULL for none.
  */
-int inputs_check(inputs_t *inputs, const char *command);
+int inputs_check(inputs_t *inputs, const char *command, const char *needs);
 
-/** Write out X, which is CSR, as Q and K, for what takes nothing else; an exit status. Its io has them then. */
-int inputs_write_x(inputs_t *inputs);
+/** The largest |x|^2 of rows x of Q and K. */
+double inputs_longest(const inputs_t *inputs);
 
-/** The rank of the files: that of Q, or of V where X is given. */
+/** The rank of the files: that of Q, or of V where Q is CSR. */
 int32_t inputs_rank(const inputs_t *inputs);
 
 /**

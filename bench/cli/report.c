@@ -16,7 +16,7 @@ static const char *narrowing(uint32_t inputs) {
 static void print_sizes(const inputs_t *inputs) {
     char shapes[INPUT_COUNT][96];
     inputs_shape(inputs, INPUT_VALUE, shapes[INPUT_VALUE]);
-    if (inputs_has_x(inputs))
+    if (inputs_are_csr(inputs))
         printf("sizes            X (%lld, %lld), %lld elements, V %s\n", (long long)inputs->x.rows,
                (long long)inputs->x.columns, (long long)inputs->x.stored, shapes[INPUT_VALUE]);
     else
@@ -28,11 +28,7 @@ enum { LEMMAS = 256 };
 
 /* What papers' lemmas say of the weights; "" for nothing. */
 static const char *lemmas(const report_t *report, char text[LEMMAS]) {
-    const array_t *arrays = report->inputs->arrays;
-    const double longest =
-        inputs_has_x(report->inputs)
-            ? report->longest
-            : lemmas_longer(array_longest(&arrays[INPUT_QUERY]), array_longest(&arrays[INPUT_KEY]));
+    const double longest = inputs_longest(report->inputs);
     return lemmas_describe(report->trial->plan, longest, text, LEMMAS);
 }
 
@@ -185,7 +181,8 @@ void report_json(const report_t *report) {
     put_sizes(problem);
     put_text("dtype", attn_dtype_name(problem->dtype));
     put_text("kv_dtype", attn_dtype_name(problem->kv_dtype));
-    put_number("x_elements", inputs_has_x(report->inputs) ? (double)report->inputs->x.stored : NAN);
+    put_number("x_elements",
+               inputs_are_csr(report->inputs) ? (double)report->inputs->x.stored : NAN);
     put_rules(problem);
     put_times(report);
     put_number("pairs", trial_pairs(trial, problem));

@@ -13,7 +13,6 @@ typedef struct report {
     const inputs_t *inputs;
     const gradients_t *gradients;
     double seconds, gradient_seconds; /**< of the first call */
-    double longest;                   /**< |x|^2 of the rows of a sparse X; NaN for none */
     double error;                     /**< NaN: not asked for */
     int is_stream;
     uint64_t stream_memory;

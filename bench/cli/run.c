@@ -63,23 +63,13 @@ static int compute_error(run_command_t *run) {
     return CLI_OK;
 }
 
-/* Arrays of the run, after what is asked of X, which then is the trial's; for the error it is written out. */
-static int load(run_command_t *run) {
-    inputs_t *inputs = &run->inputs;
-    if (inputs_has_x(inputs)) {
-        run->report.longest = csr_longest(&inputs->x);
-        if (run->wants_error && inputs_write_x(inputs)) return CLI_USAGE;
-    }
-    return trial_load_inputs(&run->trial, inputs);
-}
-
 static int compute(run_command_t *run) {
     trial_t *trial = &run->trial;
     const attn_backend_t *backend = attn_backend_find(run->context, run->backend);
     if (!backend) return settings_unknown(run->context, run->backend, strlen(run->backend));
     if (trial_plan_inputs(trial, run->context, backend, &run->inputs, &run->settings))
         return cli_reject(NULL, &trial->error);
-    if (load(run)) return CLI_USAGE;
+    if (trial_load_inputs(trial, &run->inputs)) return CLI_USAGE;
     if (trial_prepare(trial, &run->inputs.io) ||
         visible_lengths(trial, run->context, &trial->settings))
         return cli_reject(NULL, &trial->error);
@@ -210,9 +200,11 @@ static int write_outputs(run_command_t *run) {
 
 static int check_options(run_command_t *run) {
     attn_array_info_t info = {.struct_size = sizeof info};
-    if (inputs_check(&run->inputs, "run") || gradients_check(&run->gradients)) return CLI_USAGE;
-    if (inputs_has_x(&run->inputs) && (run->chunk || run->present_key || run->present_value))
-        return cli_complain(CLI_USAGE, "--stream, --present-k and --present-v need --q and --k");
+    const int needs_rows = run->chunk || run->present_key || run->present_value || run->over_ranks;
+    if (inputs_check(&run->inputs, "run",
+                     needs_rows ? "--stream, --present-k, --present-v and --mpi" : NULL) ||
+        gradients_check(&run->gradients))
+        return CLI_USAGE;
     attn_backend_array(NULL, ATTN_ARRAY_SCORES, &info);
     if (run->scores_mode >= 0 && !given_value(&run->inputs.given, ATTN_ARRAY_SCORES, &info, NULL))
         return cli_complain(CLI_USAGE, "--scores-mode needs --scores");
@@ -222,6 +214,7 @@ static int check_options(run_command_t *run) {
     if (run->mpi_wait >= 0 && !run->over_ranks)
         return cli_complain(CLI_USAGE, "--mpi-wait needs --mpi");
     run->inputs.backward = run->gradients.files.count > 0;
+    run->inputs.dense = run->wants_error ? INPUTS_DENSE_FOR_ERROR : INPUTS_DENSE_FOR_NONE;
     run->inputs.scores = run->scores_mode > 0 ? (int32_t)run->scores_mode : ATTN_SCORES_RAW;
     return CLI_OK;
 }
@@ -235,8 +228,7 @@ static int check_ranks(const run_command_t *run) {
                   {run->chunk > 0, "--stream"},
                   {run->present_key != NULL, "--present-k"},
                   {run->present_value != NULL, "--present-v"},
-                  {run->wants_error, "--error"},
-                  {inputs_has_x(&run->inputs), "--x in CSR"}};
+                  {run->wants_error, "--error"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].is_given) return cli_complain(CLI_USAGE, "--mpi has no %s", others[i].option);
     return CLI_OK;
@@ -306,15 +298,13 @@ static const char details[] =
 int cli_run(int argc, char **argv) {
     int done;
     if (ranks_elsewhere(argc, argv, &done)) return done;
-    run_command_t run = {.settings = {.threads = 1},
-                         .inputs = {.rules = {.scale = NAN}},
-                         .scores_mode = -1,
-                         .mpi_wait = -1,
-                         .report = {.trial = &run.trial,
-                                    .inputs = &run.inputs,
-                                    .gradients = &run.gradients,
-                                    .longest = NAN,
-                                    .error = NAN}};
+    run_command_t run = {
+        .settings = {.threads = 1},
+        .inputs = {.rules = {.scale = NAN}},
+        .scores_mode = -1,
+        .mpi_wait = -1,
+        .report = {
+            .trial = &run.trial, .inputs = &run.inputs, .gradients = &run.gradients, .error = NAN}};
     option_t options[OPTION_LIST_SIZE] = {
         {"BACKEND", 0, OPTION_ARGUMENT, NULL, "softmax, or another that attn list shows",
          &run.backend, 0, 0},

@@ -34,7 +34,8 @@ attn_status_t trial_plan_inputs(trial_t *trial, const attn_context_t *context,
                                 const settings_t *settings) {
     attn_problem_t problem = inputs->problem;
     settings_t posed = *settings;
-    const int has_x = inputs->x.starts && (csr_fits(backend) || !inputs->io.query.data);
+    const int has_x =
+        inputs->x.starts && (csr_fits(backend) || inputs->dense != INPUTS_DENSE_FOR_ALL);
     attn_status_t status = ATTN_OK;
     if (has_x) status = csr_pose(&inputs->x, backend, &problem, &posed, &trial->error);
     if (!status) status = trial_plan(trial, context, backend, &problem, &posed, &inputs->given);
