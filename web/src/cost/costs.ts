@@ -3,30 +3,12 @@
 import type { Findings } from "../compare/lines";
 import type { Label } from "../dom/terms";
 import type { Values } from "../state/types";
-import type { Quantity } from "./lengths";
 import type { Candidate } from "./lengths";
-import { Longer, type Counting } from "./longer";
-import { Pareto, type Retrying } from "./pareto";
-import { Trials, type Cost } from "./trials";
-
-/** What the reader chose of them. */
-export interface CostSettings {
-    /** Are they open? */
-    pareto: boolean;
-    longer: boolean;
-    /** What the error stands against. */
-    against: Cost;
-    /** Other settings that have a dot there; that of a panel has one, too. */
-    tried: readonly Candidate[];
-    quantity: Quantity;
-    /** Tokens. */
-    length: number;
-}
-
-export const usualCosts: CostSettings = {
-    ...{ pareto: false, longer: false, against: "flops", tried: [] },
-    ...{ quantity: "time", length: 65_536 },
-};
+import type { Counting, Longer } from "./longer";
+import { OnOpening } from "./opening";
+import type { Pareto, Retrying } from "./pareto";
+import { usualCosts, type CostSettings } from "./settings";
+import { Trials } from "./trials";
 
 interface Around {
     reference: string;
@@ -43,52 +25,67 @@ interface Around {
 
 export class Costs {
     #trials = new Trials();
-    #pareto: Pareto;
-    #longer: Longer;
     #around: Around;
+    /** What a part begins with that has not been opened. */
+    #asked = usualCosts;
+    #pareto: OnOpening<Pareto>;
+    #longer: OnOpening<Longer>;
 
     constructor(around: Around) {
         this.#around = around;
         const { reference, count, onSettings } = around;
-        this.#pareto = new Pareto(this.#trials, around);
-        this.#longer = new Longer(reference, count, onSettings);
+        this.#pareto = new OnOpening("pareto", onSettings, async () => {
+            const { Pareto } = await import("./pareto");
+            const made = new Pareto(this.#trials, around);
+            made.against = this.#asked.against;
+            return made;
+        });
+        this.#longer = new OnOpening("longer", onSettings, async () => {
+            const { Longer } = await import("./longer");
+            const made = new Longer(reference, count, onSettings);
+            made.quantity = this.#asked.quantity;
+            made.length = this.#asked.length;
+            return made;
+        });
     }
 
     get settings(): CostSettings {
         const [pareto, longer] = [this.#pareto.isOpen, this.#longer.isOpen];
-        const { against } = this.#pareto;
-        const { quantity, length } = this.#longer;
+        const { against } = this.#pareto.part ?? this.#asked;
+        const { quantity, length } = this.#longer.part ?? this.#asked;
         const tried = pareto ? this.#trials.besides(this.#around.now()) : [];
         return { pareto, longer, against, tried, quantity, length };
     }
 
-    set settings({ pareto, longer, against, tried, quantity, length }: CostSettings) {
-        this.#trials.wanted = this.#around.known(tried);
-        this.#pareto.set(pareto, against);
-        this.#longer.set(longer, quantity, length);
+    /** As a link has them, before any of it was opened. */
+    set settings(asked: CostSettings) {
+        this.#asked = asked;
+        this.#trials.wanted = this.#around.known(asked.tried);
+        this.#pareto.isOpen = asked.pareto;
+        this.#longer.isOpen = asked.longer;
     }
 
     note(backend: string, params: Values, findings: Findings): void {
         this.#trials.note({ backend, params }, findings);
-        this.#pareto.show();
+        this.#pareto.part?.show();
     }
 
     /** The input or the problem is another one. */
     clear(): void {
         this.#trials.clear();
-        this.#pareto.show();
+        this.#pareto.part?.show();
         this.outdate();
     }
 
     /** A backend has other parameters. */
     outdate(): void {
-        this.#longer.outdate();
+        this.#longer.part?.outdate();
     }
 
     /** Nothing else is under way any more. */
     refresh(): void {
         this.#trials.begin();
-        this.#pareto.refresh();
-        this.#longer.refresh();
+        this.#pareto.part?.refresh();
+        this.#longer.part?.refresh();
     }
 }

@@ -2,7 +2,6 @@
 
 import { find, message } from "../dom/dom";
 import { takeMenu, type Matrix, type Table } from "../take/menu";
-import { standaloneSvg } from "../take/standalone";
 
 /** What can be taken of one, beside its numbers and its <svg>. */
 interface Other {
@@ -33,7 +32,8 @@ export class Fold {
         this.#holder = find(this.#details, ".figure", HTMLElement);
         this.#make = make;
         const name = this.#details.querySelector("summary")?.textContent ?? id;
-        const drawn = () => {
+        const drawn = async () => {
+            const { standaloneSvg } = await import("../take/standalone");
             const drawing = this.#holder.querySelector("svg");
             return drawing && standaloneSvg(drawing);
         };

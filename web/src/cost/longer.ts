@@ -65,12 +65,12 @@ export class Longer {
         }
     }
 
-    get isOpen(): boolean {
-        return this.#fold.isOpen;
-    }
-
     get quantity(): Quantity {
         return quantities.find((each) => each === this.#quantity.value) ?? "time";
+    }
+
+    set quantity(quantity: Quantity) {
+        this.#quantity.value = quantity;
     }
 
     /** Tokens. */
@@ -78,10 +78,8 @@ export class Longer {
         return Math.round(64 * 2 ** (Number(this.#slider.value) / steps));
     }
 
-    set(isOpen: boolean, quantity: Quantity, length: number): void {
-        this.#quantity.value = quantity;
+    set length(length: number) {
         this.#slider.value = String(Math.round(steps * Math.log2(length / 64)));
-        this.#fold.isOpen = isOpen;
     }
 
     /** Parameters, the problem or the dimension are others: what is known no longer holds. */
@@ -92,7 +90,7 @@ export class Longer {
 
     /** Count and measure, where it is wanted and not done. */
     refresh(): void {
-        if (!this.isOpen || !this.#isStale) return;
+        if (!this.#fold.isOpen || !this.#isStale) return;
         this.#isStale = false;
         this.#root.classList.remove("old");
         this.#points = [];

@@ -60,17 +60,12 @@ export class Pareto {
         });
     }
 
-    get isOpen(): boolean {
-        return this.#fold.isOpen;
-    }
-
     get against(): Cost {
         return costs.find((cost) => cost === this.#against.value) ?? "flops";
     }
 
-    set(isOpen: boolean, against: Cost): void {
+    set against(against: Cost) {
         this.#against.value = against;
-        this.#fold.isOpen = isOpen;
     }
 
     /** There are other trials. */
@@ -80,7 +75,8 @@ export class Pareto {
 
     /** What a link has is tried again, where it is wanted, until something else is under way. */
     refresh(): void {
-        if (this.isOpen && !this.#isRetrying && this.#trials.wanted.length > 0) void this.#retry();
+        const isWanted = this.#fold.isOpen && this.#trials.wanted.length > 0;
+        if (isWanted && !this.#isRetrying) void this.#retry();
     }
 
     async #retry(): Promise<void> {

@@ -1,5 +1,6 @@
 /** The few lines that stand in for a framework. */
 
+import { reasonOf } from "../engine/reason";
 import { words } from "../words/words";
 
 export function find<T extends Element>(root: ParentNode, selector: string, type: new () => T): T {
@@ -53,7 +54,7 @@ export function resize(canvas: HTMLCanvasElement, width: number, height: number)
 
 /** In the page's language, where the page has words for it. */
 export function message(error: unknown): string {
-    return words.ofLibrary(error instanceof Error ? error.message : String(error));
+    return words.ofLibrary(reasonOf(error));
 }
 
 /** Is it of something that is stale? */

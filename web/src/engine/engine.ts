@@ -3,7 +3,7 @@
 import type { Backend } from "libattn";
 import type { Attn } from "libattn/worker";
 import { Bench } from "./bench";
-import { countLength, lengths, measureLength } from "../cost/lengths";
+import { lengths } from "../cost/lengths";
 import type { Candidate, LengthPoint, Setting } from "../cost/lengths";
 import { message } from "../dom/dom";
 import { Held } from "./held";
@@ -15,7 +15,7 @@ import { Reference } from "./reference";
 import type { Place } from "../row/place";
 import { Source } from "../source/source";
 import type { Thought } from "../source/trained";
-import { Player } from "../streaming/player";
+import type { Playing } from "../streaming/player";
 import type { ArrayFile, Input, Problem, Role, Summary, TensorInfo, Timing } from "../state/types";
 import { afterAll, Work, type Task } from "./work";
 
@@ -138,10 +138,21 @@ export class Engine {
         place: Omit<Place, "query" | "key">,
         problem: Problem,
         candidates: readonly Candidate[],
-    ): Player | null {
+    ): Playing | null {
         const input = this.#held?.input;
         if (!input || input.shape.queries !== input.shape.keys) return null;
-        return new Player(this.#bench, input, problem, place, candidates);
+        const coming = import("../streaming/player").then(
+            ({ Player }) => new Player(this.#bench, input, problem, place, candidates),
+        );
+        return {
+            play: async (tokens) => (await coming).play(tokens),
+            end: () => {
+                coming.then(
+                    (player) => player.end(),
+                    () => undefined, // who plays is told
+                );
+            },
+        };
     }
 
     /** What lengths cost: counted for all, then measured for the short ones, after everything else. */
@@ -152,6 +163,7 @@ export class Engine {
     ): Promise<void> {
         this.#counting.abort();
         const { signal } = (this.#counting = new AbortController());
+        const { countLength, measureLength } = await import("../cost/counting");
         const counted: LengthPoint[] = [];
         for (const candidate of candidates) {
             for (const length of lengths) {

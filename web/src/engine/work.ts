@@ -14,8 +14,7 @@ import type { HeadRows, Look } from "../look/look";
 import { chunk, gather, headRows, type Part } from "../look/rows";
 import { posed } from "../rules/posed";
 import type { Place } from "../row/place";
-import { probe } from "../row/probe";
-import { stepsOf, type Steps } from "../row/steps";
+import type { Steps } from "../row/steps";
 import { numbersOf } from "./told";
 import type { Accuracy, Grid, Numbers, Problem, Run, Values, WorstRow } from "../state/types";
 
@@ -203,6 +202,10 @@ export class Work {
 
     /** What the backend does for one query, and what exact attention does. */
     async row(place: Place, backend: Backend): Promise<Steps> {
+        const [{ probe }, { stepsOf }] = await Promise.all([
+            import("../row/probe"),
+            import("../row/steps"),
+        ]);
         const { problem, params } = this.task;
         const subject = { backend, params, problem, place };
         const found = await this.#piece(stages.picture, async (attn) => {

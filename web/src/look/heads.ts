@@ -7,7 +7,7 @@ import { count } from "../dom/format";
 import type { Matrix, Table } from "../take/menu";
 import type { Shape } from "../state/types";
 import type { Work } from "../engine/work";
-import { HeadButton, type View } from "./button";
+import type { HeadButton, View } from "./button";
 import { words } from "../words/words";
 
 const mostHeads = 144; // of them all: those of twelve layers of twelve
@@ -109,6 +109,7 @@ export class Heads {
         this.#grid.classList.toggle("by-layer", heads <= mostInLine);
         this.#grid.style.setProperty("--heads", String(heads));
         try {
+            const { HeadButton } = await import("./button");
             for (let i = 0; work && i < Math.min(mostHeads, batch * heads); i++) {
                 const view = { batch: Math.floor(i / heads), head: i % heads };
                 const { look, rows } = await work.look(view.batch, view.head, pairs);

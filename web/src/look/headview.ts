@@ -12,7 +12,7 @@ import type { Pin } from "../row/place";
 import type { Matrix, Table } from "../take/menu";
 import { tableOfWeights } from "../take/weights";
 import type { Grid } from "../state/types";
-import { Strands, type Side, type Weights } from "./strands";
+import type { Side, Strands, Weights } from "./strands";
 import { words } from "../words/words";
 
 const most = 64; // tokens on a side: more have no room
@@ -42,7 +42,7 @@ export class HeadView {
         this.#fold = new Fold(
             "strands",
             around.onSettings,
-            () => Promise.resolve(this.#draw()),
+            () => this.#draw(),
             () => this.#table(),
             { matrix: () => this.#matrix() },
         );
@@ -86,19 +86,21 @@ export class HeadView {
     }
 
     /** The same ones of the same weights: who has come to a token by keyboard stays there. */
-    #draw(): Node[] {
+    async #draw(): Promise<Node[]> {
+        const { Strands: Made } = await import("./strands");
         const grid = this.#grid;
-        if (!grid || grid !== this.#drawn) this.#made = this.#drawAnew(grid, this.#around.tokens());
+        if (!grid || grid !== this.#drawn)
+            this.#made = this.#drawAnew(Made, grid, this.#around.tokens());
         this.#drawn = grid;
         return this.#made;
     }
 
-    #drawAnew(grid: Grid | null, tokens: string[] | null): Node[] {
+    #drawAnew(Made: typeof Strands, grid: Grid | null, tokens: string[] | null): Node[] {
         this.#words.textContent = "";
         if (!grid || !tokens) return [];
         if (Math.max(grid.queries, grid.keys) > most)
             return [element("p", {}, words.strands.zoomIn(most))];
-        const strands = new Strands(weightsOf(grid, tokens), {
+        const strands = new Made(weightsOf(grid, tokens), {
             onLook: (side, at) => {
                 this.#words.textContent = at === null ? "" : sentence(grid, tokens, side, at);
             },

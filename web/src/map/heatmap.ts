@@ -3,13 +3,15 @@
 import { colorize, type ColourLaw, type Theme } from "./colors";
 import { resize } from "../dom/dom";
 import { Drawing, type Box, type Cell, type Layout, type Strip } from "./drawing";
-import { barBelow, titleAbove } from "./export";
 import { Drawn, Frame } from "./frame";
 import type { Surface, SvgSurface } from "../take/surface";
 import type { Grid } from "../state/types";
 import { listen } from "../zoom/gestures";
 import { Layers } from "../zoom/layers";
 import type { Place, Region } from "../zoom/region";
+
+/** What stands around a picture that is saved. */
+type Around = typeof import("./export");
 
 const savedWidth = 560; // pixels of a picture that is saved
 
@@ -46,7 +48,7 @@ export class Heatmap {
     #zoom: Zooming | null;
     #grid: Grid | null = null;
     #make: ((region: Region) => Drawing) | null = null;
-    #saved: ((surface: SvgSurface, title: string) => string) | null = null;
+    #saved: ((surface: SvgSurface, title: string, around: Around) => string) | null = null;
     #drawing: Drawing | null = null;
     #layout: Layout | null = null;
     #cell: Cell | null = null;
@@ -116,7 +118,7 @@ export class Heatmap {
             const meanwhile = { ...grid, ...region };
             return new Drawing(this.#context, meanwhile, tokens, theme, strip && { parts: [] });
         };
-        this.#saved = (surface, title) => {
+        this.#saved = (surface, title, { titleAbove, barBelow }) => {
             const drawing = new Drawing(surface, grid, tokens, theme, strip);
             const layout = drawing.layout(savedWidth);
             const place = titleAbove(surface, title, theme);
@@ -148,8 +150,11 @@ export class Heatmap {
 
     /** What is shown, as an SVG picture by itself; null: nothing was shown yet. */
     async svg(title: string): Promise<string | null> {
-        const { SvgSurface } = await import("../take/surface");
-        return this.#saved && this.#saved(new SvgSurface(this.#context), title);
+        const [{ SvgSurface }, around] = await Promise.all([
+            import("../take/surface"),
+            import("./export"),
+        ]);
+        return this.#saved && this.#saved(new SvgSurface(this.#context), title, around);
     }
 
     /** Put the crosshair on a cell, which another heatmap may have chosen. */

@@ -3,7 +3,7 @@
 import { isAbort, message } from "../dom/dom";
 import type { Place } from "../row/place";
 import type { Steps } from "../row/steps";
-import { rowView, type Words } from "../row/view";
+import type { Words } from "../row/view";
 import { words } from "../words/words";
 
 export const { stopped } = words.panel;
@@ -57,7 +57,8 @@ export class Row {
 
     async #view(coming: Promise<Steps>): Promise<(Node | string)[]> {
         try {
-            return rowView(await coming, this.#words);
+            const [steps, { rowView }] = await Promise.all([coming, import("../row/view")]);
+            return rowView(steps, this.#words);
         } catch (error) {
             return [isAbort(error) ? stopped : message(error)];
         }

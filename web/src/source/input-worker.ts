@@ -1,7 +1,7 @@
 /** The worker that reads inputs: what source.ts asks for, answered one after the other. */
 
 import type { AttnErrorCode } from "libattn";
-import { message } from "../dom/dom";
+import { reasonOf } from "../engine/reason";
 import type { ArrayFile, Input, Problem, Role } from "../state/types";
 import { lookAt, type HeadRows } from "../look/look";
 import { languagePreset, opening } from "../presets/opening";
@@ -47,7 +47,7 @@ async function answer(letter: Letter): Promise<void> {
     } catch (error) {
         const { code = null } = error as { code?: AttnErrorCode };
         const isUnloaded = code === "ATTN_ERROR_LOAD";
-        postMessage({ number, problem: message(error), isUnloaded } satisfies Answer);
+        postMessage({ number, problem: reasonOf(error), isUnloaded } satisfies Answer);
     }
 }
 

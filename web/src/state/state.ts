@@ -1,8 +1,8 @@
 /** What the reader chose, as a link has it. */
 
 import { colourChoices, type ColourChoice } from "../map/colors";
-import { usualCosts, type CostSettings } from "../cost/costs";
 import { lengths, quantities } from "../cost/lengths";
+import { usualCosts, type CostSettings } from "../cost/settings";
 import { costs } from "../cost/trials";
 import { readTried, writeTried } from "../cost/tried";
 import { longestPacked, pack } from "./packing";

@@ -2,7 +2,8 @@
 
 import type { Backend } from "libattn";
 import { Bench } from "../engine/bench";
-import { countLength, lengths, type Candidate, type LengthPoint } from "../cost/lengths";
+import { countLength } from "../cost/counting";
+import { lengths, type Candidate, type LengthPoint } from "../cost/lengths";
 import { Held } from "../engine/held";
 import { presetOf } from "../presets/list";
 import { opening } from "../presets/opening";

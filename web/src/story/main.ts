@@ -4,7 +4,7 @@ import "../shell/trusted"; // first: workers are started by what follows
 import type { Backend } from "libattn";
 import { readText } from "../state/address";
 import { onTheme, readTheme } from "../map/colors";
-import { usualCosts } from "../cost/costs";
+import { usualCosts } from "../cost/settings";
 import { element, find, isAbort, message, showLine } from "../dom/dom";
 import { count } from "../dom/format";
 import { Hash } from "../state/hash";

@@ -37,6 +37,9 @@ interface Fed {
     sizes: Sizes;
 }
 
+/** What whoever plays needs of a player. */
+export type Playing = Pick<Player, "play" | "end">;
+
 /** By backend; or why it cannot be had. */
 type Streams = Map<string, Fed | string>;
 

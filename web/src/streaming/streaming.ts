@@ -6,9 +6,7 @@ import { element, find, message } from "../dom/dom";
 import { bytes, count, significant } from "../dom/format";
 import type { Table } from "../take/menu";
 import type { Summary } from "../state/types";
-import type { Kept, Player } from "./player";
-import { growth, type Size } from "./growth";
-import { countedParts } from "./sizes";
+import type { Kept, Playing } from "./player";
 import { streamTerms, type Label } from "../dom/terms";
 import { words } from "../words/words";
 
@@ -17,7 +15,7 @@ const pause = 250; // milliseconds between two tokens
 
 /** A head whose tokens come one by one. */
 export interface Scene {
-    player: Player;
+    player: Playing;
     input: Summary;
 }
 
@@ -150,36 +148,18 @@ export class Streaming {
         return rows.length === 0 ? null : { columns, rows, about: {} };
     }
 
-    #draw(width: number): Promise<Node[]> {
+    async #draw(width: number): Promise<Node[]> {
+        const { grown } = await import("./grown");
         const kept = this.#played[this.#latest];
         const scene = this.#scene;
-        if (scene === null) return Promise.resolve([element("p", {}, told.nothing)]);
-        if (!scene || !kept) return Promise.resolve([element("p", {}, "…")]);
+        if (scene === null) return [element("p", {}, told.nothing)];
+        if (!scene || !kept) return [element("p", {}, "…")];
         const token = nameOf(this.#latest - 1, scene.input.tokens);
         const so = told.come(this.#latest, count(this.#total, words.nouns.token), token);
         this.#words.textContent = so;
         this.#slider.setAttribute("aria-valuetext", so);
-        return Promise.resolve([
-            table(kept, this.#label),
-            growth(passed(this.#played), this.#total, width),
-        ]);
+        return [table(kept, this.#label), grown(this.#played, this.#total, width)];
     }
-}
-
-/** What was played, and before it what can be counted. */
-function passed(played: readonly Kept[][]): Size[][] {
-    const all: Size[][] = [];
-    let next: readonly Kept[] = [];
-    for (let token = played.length - 1; token > 0; token--) {
-        const here = played[token];
-        next = here ?? next;
-        all[token] =
-            here ??
-            next.flatMap(({ backend, sizes }) =>
-                sizes ? [{ backend, ...countedParts(token, sizes) }] : [],
-            );
-    }
-    return all;
 }
 
 function table(kept: readonly Kept[], label: Label): HTMLElement {

@@ -3,7 +3,6 @@
 import { element, message } from "../dom/dom";
 import { save } from "../input/saving";
 import { float32Npy } from "../source/npy";
-import { png } from "./standalone";
 import { words } from "../words/words";
 
 /** Numbers with a name for each column, and what they are of. */
@@ -71,6 +70,11 @@ async function give(file: string, type: string, make: Make, taking: Taking): Pro
     } catch (error) {
         return message(error);
     }
+}
+
+/** What draws files comes when the first one is asked for. */
+async function png(drawn: string): Promise<Blob> {
+    return (await import("./standalone")).png(drawn);
 }
 
 function ifAny<T, R>(value: T | null, make: (value: T) => R): R | null {

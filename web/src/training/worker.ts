@@ -2,7 +2,7 @@
 
 import { init, type Attn } from "libattn";
 import { createStudy, type Solution, type Study, type StudyOptions } from "libattn-labs/training";
-import { message } from "../dom/dom";
+import { reasonOf } from "../engine/reason";
 import { modelScale } from "../source/scale";
 
 /** First of all "begin", with what is learned and what the model is asked meanwhile; then "go" and "pause" by turns. */
@@ -112,7 +112,7 @@ onmessage = ({ data }: MessageEvent<Order>) => {
     last = last
         .then(() => carryOut(data))
         .catch((error: unknown) => {
-            postMessage({ kind: "problem", problem: message(error) } satisfies Answer);
+            postMessage({ kind: "problem", problem: reasonOf(error) } satisfies Answer);
         })
         .then(() => postMessage({ kind: "done" } satisfies Answer));
 };
