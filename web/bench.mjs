@@ -73,7 +73,7 @@ async function benchFirstView(browser, url) {
     }
     tell("first view: all pictures, new browser context", median(pictures), "ms", "1000 ms");
     tell("first view: their errors, too", median(errors), "ms");
-    tell("first view: bytes as sent", bytes / 1000, "kB", "300 kB");
+    tell("first view: bytes as sent", bytes / 1000, "kB", "250 kB");
 }
 
 /** What a browser does by itself as text comes into a field, with nothing of this page. */

@@ -5,7 +5,7 @@
  * and lets browsers keep them.
  */
 
-import { readFile, realpath, stat } from "node:fs/promises";
+import { lstat, readFile, realpath, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -111,15 +111,21 @@ function cachingOf(folder, { path, size, time }) {
 const kept = new Map(); // of each file and encoding: its bytes, and of when they are
 
 /** A file's bytes as the browser takes them. */
-async function packed({ path, time }, accepted) {
+async function packed(file, accepted) {
     const encoding = Object.keys(packers).find((name) => accepted.includes(name)) ?? null;
+    const { path, time } = file;
     const key = `${encoding} ${path}`;
     const known = kept.get(key);
     if (known?.time === time) return known;
-    const bytes = await readFile(path);
-    const entry = { encoding, bytes: encoding ? await packers[encoding](bytes) : bytes, time };
+    const entry = { encoding, bytes: await bytesOf(file, encoding), time };
     kept.set(key, entry);
     return entry;
+}
+
+async function bytesOf({ path, before }, encoding) {
+    if (encoding === "br" && before) return readFile(before);
+    const bytes = await readFile(path);
+    return encoding ? packers[encoding](bytes) : bytes;
 }
 
 /** The file that a URL names, or null: also for whatever lies outside of the folder, by links too. */
@@ -130,10 +136,18 @@ async function locate(folder, url) {
         const path = await realpath(pathname.endsWith("/") ? join(asked, "index.html") : asked);
         const found = await stat(path);
         if (!path.startsWith(folder + sep) || !found.isFile()) return null;
-        return { path, size: found.size, time: found.mtimeMs };
+        const before = await packedBefore(path, found.mtimeMs);
+        return { path, before, size: found.size, time: found.mtimeMs };
     } catch {
         return null;
     }
+}
+
+/** What the build has packed of a file, beside it; null: nothing, or of what it was before. */
+async function packedBefore(path, time) {
+    const beside = `${path}.br`;
+    const found = await lstat(beside).catch(() => null);
+    return found?.isFile() && found.mtimeMs >= time ? beside : null;
 }
 
 function refuse(response, status, reason) {

@@ -6,12 +6,22 @@ import { frame } from "./frame.js";
 import { gallery } from "./gallery.js";
 import { noteModules, notice, noticeOfModules } from "./notice.js";
 import { opening } from "./opening.js";
+import { packed } from "./packed.js";
 import { files } from "./pages.js";
 import { programOf } from "./src/one/program.js";
 import { languages, words, wordsOf } from "./words.js";
 
 export default defineConfig({
-    plugins: [words(), frame(), gallery(), opening(), oneFile(), notice(), serviceWorker()],
+    plugins: [
+        words(),
+        frame(),
+        gallery(),
+        opening(),
+        oneFile(),
+        notice(),
+        serviceWorker(),
+        packed(),
+    ],
     base: "./", // the built page works from any folder of any static server
     html: { additionalAssetSources: { a: { srcAttributes: ["href"], filter: isFile } } },
     worker: { format: "es", plugins: () => [opening(), noteModules()] },

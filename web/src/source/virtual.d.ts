@@ -3,8 +3,8 @@ declare module "#opening" {
     export const opening: {
         tokens: string[];
         shape: [batch: number, heads: number, rows: number, dim: number];
-        /** Query, key and value: float32 in base64. */
-        arrays: string[];
+        /** Of all of query, key and value, float32: first bytes, second ones and so on, in base64. */
+        planes: string[];
     };
 }
 

@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import {
+    mkdir,
+    mkdtemp,
+    readFile,
+    readdir,
+    rm,
+    symlink,
+    utimes,
+    writeFile,
+} from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync } from "node:zlib";
 import { serve } from "../../serve.mjs";
 
 let folder, server;
@@ -81,6 +90,35 @@ test("files are packed for browsers that take it, and whole for others", async (
     const head = await ask("/long.txt", "HEAD", { "accept-encoding": "br" });
     assert.equal(head.headers["content-encoding"], "br");
     assert.equal(head.body, "");
+});
+
+test("what the build has packed is sent as it is, unless its file is newer", async () => {
+    const path = join(folder, "root", "module.wasm");
+    const text = "some words ".repeat(100);
+    await writeFile(path, text);
+    const stored = brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 0 } });
+    await writeFile(`${path}.br`, stored);
+    const { headers, bytes } = await ask("/module.wasm", "GET", { "accept-encoding": "br" });
+    assert.equal(headers["content-encoding"], "br");
+    assert.equal(headers["content-type"], "application/wasm");
+    assert.deepEqual(bytes, stored);
+    assert.equal((await ask("/module.wasm")).body, text);
+    await writeFile(path, "other words");
+    const before = new Date(0);
+    await utimes(`${path}.br`, before, before);
+    const other = await ask("/module.wasm", "GET", { "accept-encoding": "br" });
+    assert.equal(brotliDecompressSync(other.bytes).toString(), "other words");
+});
+
+test("the build packs the modules that a first view can load", async () => {
+    const assets = new URL("../../dist/assets/", import.meta.url);
+    const packed = (await readdir(assets)).filter((name) => name.endsWith(".br"));
+    const builds = packed.map((name) => name.split(/[.-]/)[1]).sort();
+    assert.deepEqual(builds, ["relaxed", "scalar", "simd", "threads"]);
+    for (const name of packed) {
+        const whole = await readFile(new URL(name.replace(/\.br$/, ""), assets));
+        assert.deepEqual(brotliDecompressSync(await readFile(new URL(name, assets))), whole);
+    }
 });
 
 test("what has not changed is not sent again, and assets are never asked for again", async () => {

@@ -126,7 +126,7 @@ test("no text becomes a script's address: the policy is enforced", async () => {
     }
 });
 
-test("a first view takes at most 300 kB", async (t) => {
+test("a first view takes at most 250 kB", async (t) => {
     const server = await serve();
     t.after(() => server.close());
     const page = await (await site.newContext()).newPage();
@@ -134,7 +134,7 @@ test("a first view takes at most 300 kB", async (t) => {
     await page.goto(server.url);
     await settled(page);
     t.diagnostic(`${tell()} bytes`);
-    assert.ok(tell() > 50_000 && tell() <= 300_000, `${tell()} bytes`);
+    assert.ok(tell() > 50_000 && tell() <= 250_000, `${tell()} bytes`);
     await page.context().close();
 });
 
