@@ -1,4 +1,9 @@
-/* C's errors in the words of JavaScript: what is kv_heads there is kvHeads here. */
+/*
+ * C's errors in the words of JavaScript: what is kv_heads there is kvHeads here. A message is a sentence that is written
+ * where the rule is checked, for programs in C and the command line as well, and names its fields as C does. Only words with an
+ * underscore are looked up, which no English word has. A code and arguments for each message, or marks around
+ * its names, would tell no more, and every module would carry them.
+ */
 import { ARRAYS, namesOf } from "../problem/declared.js";
 import { AttnError } from "../problem/errors.js";
 import { SIZES } from "../problem/shape.js";
