@@ -159,7 +159,7 @@ static void cost_is_not_known(void **state) {
     problem.own_inputs = 1 << MASK;
     attn_plan_t *plan = fixture_plan(context, "sparse", &problem, "pattern=blocks,block=10");
     assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
-    assert_true(isnan(cost.pairs) && isnan(cost.touched) && isnan(cost.flops));
+    assert_true(isnan(cost.pairs) && isnan(cost.computed) && isnan(cost.flops));
     attn_plan_destroy(plan);
     attn_context_destroy(context);
 }

@@ -162,7 +162,7 @@ static void cost_and_facts(void **state) {
     assert_int_equal(attn_plan_cost(plan, &cost, &error), ATTN_OK);
     const double others = (0 + 1 + 2 + 3 * 5) * 64, own = 8 * 36;
     assert_true(cost.pairs == 2 * (others + own));
-    assert_true(cost.touched == 2 * (others + 8 * 64));
+    assert_true(cost.computed == 2 * (others + 8 * 64));
     assert_true(fixture_fact(plan, "top", -1) == 3);
     attn_plan_destroy(plan);
     plan = fixture_plan(context, "sparse", &problem, "pattern=topk,block=8,top=100");
@@ -174,7 +174,7 @@ static void cost_and_facts(void **state) {
         problem.causal = causal ? ATTN_CAUSAL_TOP_LEFT : ATTN_CAUSAL_NONE;
         plan = fixture_plan(context, "sparse", &problem, "pattern=topk,block=8,top=3");
         assert_int_equal(attn_plan_cost(plan, &cost, &error), ATTN_OK);
-        assert_true(isnan(cost.pairs) == !causal && isnan(cost.touched) == !causal);
+        assert_true(isnan(cost.pairs) == !causal && isnan(cost.computed) == !causal);
         attn_plan_destroy(plan);
     }
     attn_context_destroy(context);

@@ -85,7 +85,7 @@ static int measure_stream(const bench_t *bench, trial_t *trial, const attn_probl
         stream_time(trial, bench->context, &bench->settings, bench->seconds, &before, time);
     if (failed == ATTN_ERROR_UNSUPPORTED) {
         if (!bench->rows.round) warn_unsolved(trial, problem);
-        trial->cost = (attn_cost_t){.pairs = NAN, .touched = NAN};
+        trial->cost = (attn_cost_t){.pairs = NAN, .computed = NAN};
         return CLI_OK;
     }
     if (!failed) failed = accuracy_error(problem, &trial->io, stride, relative, &trial->error);
@@ -484,7 +484,7 @@ static const char details[] =
     "that\n"
     "         peak and reading memory allow, times threads. Arrays in a cache may do better\n"
     "pairs    share of (query, key) pairs that are kept, estimated from 256 queries where the\n"
-    "         arrays decide; touched: share of the pairs in the blocks that are computed\n"
+    "         arrays decide; computed: share of the pairs in the blocks that are computed\n"
     "error    against exact softmax attention in double precision, over about 64 rows; with\n"
     "         --backward, of the gradient by Q (none for linear, which has other weights)\n"
     "\n"

@@ -32,7 +32,7 @@ static const table_column_t columns[] = {
     {"intensity", "FLOP/B", TABLE_NUMBER},
     {"roofline_gflops", "roofline", TABLE_NUMBER},
     {"pairs", "pairs", TABLE_PERCENT},
-    {"touched", "touched", TABLE_PERCENT},
+    {"computed", "computed", TABLE_PERCENT},
     {"error", "error", TABLE_SCIENCE},
     {"cycles", "cycles", TABLE_SCIENCE},
     {"instructions", "instructions", TABLE_SCIENCE},
@@ -125,7 +125,7 @@ static void add_row(bench_rows_t *rows, const bench_row_t *row, const measure_t 
     table_add_number(table, time->samples > 1 ? 1e3 * time->high : NAN);
     add_speeds(rows, row, time);
     table_add_number(table, trial_pairs(trial, problem));
-    table_add_number(table, trial_touched(trial, problem));
+    table_add_number(table, trial_computed(trial, problem));
     table_add_number(table, row->error);
     for (int i = 0; table->column_count == COLUMNS && i < COUNTERS; i++)
         table_add_number(table, row->counts[i]);

@@ -24,7 +24,7 @@ static const table_column_t columns[] = {
     {"workspace", "workspace", TABLE_BYTES},
     {"stream", "stream", TABLE_BYTES},
     {"pairs", "pairs", TABLE_PERCENT},
-    {"touched", "touched", TABLE_PERCENT},
+    {"computed", "computed", TABLE_PERCENT},
     {"error", "error", TABLE_SCIENCE},
     {"degenerate_rows", "degenerate rows", TABLE_INTEGER},
     {"note", "note", TABLE_WORD},
@@ -95,7 +95,7 @@ static void add_row(compare_t *compare, trial_t *trial, const measure_t *time, d
     table_add_number(table, (double)attn_plan_workspace_size(trial->plan));
     table_add_number(table, stream_bytes(trial, compare->context, &compare->settings));
     table_add_number(table, trial_pairs(trial, problem));
-    table_add_number(table, trial_touched(trial, problem));
+    table_add_number(table, trial_computed(trial, problem));
     table_add_number(table, relative);
     table_add_number(table, (double)trial->report.degenerate_rows);
     note(compare, trial, facts, sizeof facts);
@@ -202,7 +202,7 @@ static const char details[] =
     "ms         median time of one run; ms low and ms high: its 95% confidence interval\n"
     "GFLOP/s    operations that the method needs, by time\n"
     "workspace  memory beside the arrays; stream: of a stream that holds all keys and values\n"
-    "pairs      share of (query, key) pairs whose weight is not zero by construction; touched:\n"
+    "pairs      share of (query, key) pairs whose weight is not zero by construction; computed:\n"
     "           share of the pairs in the blocks that are computed\n"
     "error      ||O - O*|| / ||O*|| (Frobenius) against exact softmax in double precision\n"
     "note       what the plan chose and what a sketch guarantees for these arrays, or why the\n"

@@ -20,9 +20,9 @@ typedef struct layout {
 
     attn_context_t *context;
     trial_t trial;
-    int64_t rows, columns; /* of cells */
-    uint8_t *cells;        /* (B, H, rows, columns): enum cell */
-    int64_t kept, touched; /* pairs, and those of the cells that have one of them */
+    int64_t rows, columns;  /* of cells */
+    uint8_t *cells;         /* (B, H, rows, columns): enum cell */
+    int64_t kept, computed; /* pairs, and those of the cells that have one of them */
 } layout_t;
 
 enum cell { NONE, SOME, ALL };
@@ -56,7 +56,7 @@ static void fill_head(layout_t *layout, const float *logits, uint8_t *cells) {
             const int64_t kept = count_kept(logits + r * cell * m + c * cell, m, queries, keys);
             cells[r * layout->columns + c] = kept == 0 ? NONE : kept < queries * keys ? SOME : ALL;
             layout->kept += kept;
-            layout->touched += kept ? queries * keys : 0;
+            layout->computed += kept ? queries * keys : 0;
         }
 }
 
@@ -108,7 +108,7 @@ static void report(const layout_t *layout) {
     const attn_problem_t *problem = &layout->inputs.problem;
     const double pairs = (double)problem->batch * (double)problem->heads *
                          (double)problem->queries * (double)problem->keys;
-    const double touched = trial_touched(&layout->trial, problem);
+    const double computed = trial_computed(&layout->trial, problem);
     char shapes[2][96], facts[512];
     printf("backend   %s\n", layout->trial.backend->id);
     if (trial_facts(&layout->trial, facts, sizeof facts)[0]) printf("facts     %s\n", facts);
@@ -116,11 +116,11 @@ static void report(const layout_t *layout) {
            inputs_shape(&layout->inputs, INPUT_KEY, shapes[1]));
     printf("kept      %lld pairs, %.4g%% of n m\n", (long long)layout->kept,
            100 * (double)layout->kept / pairs);
-    printf("cells     %lld x %lld; those touched have %.4g%% of n m, %.4g%% of it kept\n",
-           (long long)layout->cell, (long long)layout->cell, 100 * (double)layout->touched / pairs,
-           layout->touched ? 100 * (double)layout->kept / (double)layout->touched : 0);
-    if (!isnan(touched))
-        printf("computed  %.4g%% of n m, as the plan counts without arrays\n", 100 * touched);
+    printf("cells     %lld x %lld; those with kept pairs have %.4g%% of n m, %.4g%% of it kept\n",
+           (long long)layout->cell, (long long)layout->cell, 100 * (double)layout->computed / pairs,
+           layout->computed ? 100 * (double)layout->kept / (double)layout->computed : 0);
+    if (!isnan(computed))
+        printf("computed  %.4g%% of n m, as the plan counts without arrays\n", 100 * computed);
 }
 
 static int write(const layout_t *layout) {

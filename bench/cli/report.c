@@ -51,12 +51,12 @@ static void print_times(const report_t *report) {
 static void print_pairs(const report_t *report) {
     const attn_problem_t *problem = &report->inputs->problem;
     const double kept = trial_pairs(report->trial, problem);
-    const double touched = trial_touched(report->trial, problem);
+    const double computed = trial_computed(report->trial, problem);
     if (!isnan(kept))
         printf("pairs            %.4g%% of n m%s\n", 100 * kept, narrowing(problem->inputs));
-    if (!isnan(touched))
-        printf("touched          %.4g%% of n m, %.4g%% of it kept\n", 100 * touched,
-               100 * kept / touched);
+    if (!isnan(computed))
+        printf("computed         %.4g%% of n m, %.4g%% of it kept\n", 100 * computed,
+               100 * kept / computed);
 }
 
 static void print_facts(const report_t *report) {
@@ -186,7 +186,7 @@ void report_json(const report_t *report) {
     put_rules(problem);
     put_times(report);
     put_number("pairs", trial_pairs(trial, problem));
-    put_number("touched", trial_touched(trial, problem));
+    put_number("computed", trial_computed(trial, problem));
     put_number("workspace_bytes",
                report->is_stream ? NAN : (double)attn_plan_workspace_size(trial->plan));
     put_number("stream_bytes", report->is_stream ? (double)report->stream_memory : NAN);

@@ -148,8 +148,8 @@ double trial_pairs(const trial_t *trial, const attn_problem_t *problem) {
     return share(trial->cost.pairs, problem);
 }
 
-double trial_touched(const trial_t *trial, const attn_problem_t *problem) {
-    return trial->cost.touched > 0 ? share(trial->cost.touched, problem) : NAN;
+double trial_computed(const trial_t *trial, const attn_problem_t *problem) {
+    return trial->cost.computed > 0 ? share(trial->cost.computed, problem) : NAN;
 }
 
 const char *trial_kernel(const trial_t *trial) {

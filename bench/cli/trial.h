@@ -74,7 +74,7 @@ attn_status_t trial_time(trial_t *trial, double budget, measure_t *time);
 /** Of all pairs of queries and keys the share that is kept, and that is computed for those; NaN where the
  * backend does not tell. */
 double trial_pairs(const trial_t *trial, const attn_problem_t *problem);
-double trial_touched(const trial_t *trial, const attn_problem_t *problem);
+double trial_computed(const trial_t *trial, const attn_problem_t *problem);
 
 /** Which code runs. */
 const char *trial_kernel(const trial_t *trial);

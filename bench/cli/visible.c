@@ -15,7 +15,7 @@ static const attn_cost_t untold = {.struct_size = sizeof untold,
                                    .flops = NAN,
                                    .bytes = NAN,
                                    .pairs = NAN,
-                                   .touched = NAN,
+                                   .computed = NAN,
                                    .gradient_flops = NAN};
 
 static void begin(counter_t *counter, trial_t *trial, const attn_context_t *context,
@@ -48,7 +48,7 @@ static void add(counter_t *counter, const attn_cost_t *cost) {
     counter->sum.flops += cost->flops;
     counter->sum.bytes += cost->bytes;
     counter->sum.pairs += cost->pairs;
-    counter->sum.touched += cost->touched;
+    counter->sum.computed += cost->computed;
     counter->sum.gradient_flops += cost->gradient_flops;
 }
 
@@ -80,7 +80,7 @@ attn_status_t visible_tokens(trial_t *trial, const attn_context_t *context,
     counter_t counter;
     begin(&counter, trial, context, settings);
     counter.sum.pairs = trial->cost.pairs;
-    counter.sum.touched = trial->cost.touched;
+    counter.sum.computed = trial->cost.computed;
     token.queries = 1;
     token.past = 0;
     token.causal = ATTN_CAUSAL_BOTTOM_RIGHT;

@@ -50,7 +50,7 @@ static int64_t count_block(const sparse_pattern_t *pattern, const attn_head_t *h
     while (steps >= 0 && attn_spans_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
         steps -= pattern->base.next ? (run.last - run.first) / pattern->block : 1;
         if (marks) mark_run(marks, pattern, &run, walk.seen[run.range]);
-        count->touched += overlap(&run, walk.seen[run.range]) * (double)queries->count;
+        count->computed += overlap(&run, walk.seen[run.range]) * (double)queries->count;
         for (int64_t i = 0; i < queries->count; i++) {
             const double seen = overlap(&run, walk.rows[run.range][i]);
             const int chooses = pattern->kind->by_logits && seen > (double)pattern->top;
@@ -99,9 +99,9 @@ sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_pro
         const attn_queries_t queries = {.lines = 1, .first = i, .count = end - i};
         steps = count_block(pattern, &head, &queries, &count, marks, steps);
     }
-    if (steps < 0) count.pairs = count.touched = NAN;
+    if (steps < 0) count.pairs = count.computed = NAN;
     count.pairs *= heads;
-    count.touched *= heads;
+    count.computed *= heads;
     if (pattern->kind->pairs) count.pairs = pattern->kind->pairs(pattern, &problem);
     count_keys(pattern, &problem, steps < 0 ? NULL : marks, &count);
     return count;

@@ -150,7 +150,7 @@ void attn_sparse_see_globals(const sparse_pattern_t *pattern, attn_range_t seen,
  * spans that a block of queries has; and how many keys and values of a head are read for them: at most, of more
  * keys than are marked, or where a run chooses. */
 typedef struct sparse_count {
-    double pairs, touched, keys, values;
+    double pairs, computed, keys, values;
 } sparse_count_t;
 sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *problem);
 

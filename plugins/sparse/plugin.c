@@ -34,7 +34,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
     const sparse_count_t count = attn_sparse_pairs(&plan->pattern, &plan->flash.problem);
     attn_flash_cost(&plan->flash, count.pairs, count.keys, count.values, cost);
-    cost->touched = count.touched;
+    cost->computed = count.computed;
     cost->form = plan->pattern.kind->cost;
 }
 

@@ -54,7 +54,7 @@ describe("attn compare", () => {
     const quick = ["--time", "0.01"];
     const KEYS = [
         ...["backend", "kernel", "ms", "ms_low", "ms_high", "gflops"],
-        ...["workspace", "stream", "pairs", "touched", "error", "degenerate_rows", "note"],
+        ...["workspace", "stream", "pairs", "computed", "error", "degenerate_rows", "note"],
     ];
 
     test("a stream of sketched keys keeps size numbers a key, not d", () => {
@@ -103,7 +103,7 @@ describe("attn compare", () => {
             assert.ok(report.rows[0].error <= largestError(exact));
             assert.equal(report.rows[0].pairs, 1);
             const sparse = report.rows[2];
-            assert.ok(sparse.pairs < sparse.touched && sparse.touched <= 1);
+            assert.ok(sparse.pairs < sparse.computed && sparse.computed <= 1);
         });
     });
 
@@ -249,7 +249,7 @@ describe("attn bench", () => {
             "intensity",
             "roofline_gflops",
             "pairs",
-            "touched",
+            "computed",
             "error",
         ],
     ];

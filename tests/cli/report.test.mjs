@@ -16,7 +16,7 @@ const files = {
 const KEYS = [
     ...["backend", "version", "kernel", "sizes", "dtype", "kv_dtype", "x_elements", "causal"],
     ...["scale", "softcap", "past", "window", "inputs", "first_call_ms", "gflops"],
-    ...["gradients_first_call_ms", "pairs", "touched", "workspace_bytes", "stream_bytes"],
+    ...["gradients_first_call_ms", "pairs", "computed", "workspace_bytes", "stream_bytes"],
     ...["nonfinite", "degenerate_rows", "error", "facts", "weights"],
 ];
 
@@ -78,7 +78,7 @@ describe("--json tells what the text tells", () => {
             assert.ok(json.inputs.every((name) => lines.rules.includes(name)));
             assert.equal(json.inputs.length, args.filter((a) => /kv-lens|sinks/.test(a)).length);
             assert.equal(percent(json.pairs), Number(/^[\d.]+/.exec(lines.pairs)));
-            assert.equal(json.touched === null, lines.touched === undefined);
+            assert.equal(json.computed === null, lines.computed === undefined);
             assert.equal(json.stream_bytes === null, lines.stream === undefined);
             assert.equal(json.workspace_bytes === null, lines.workspace === undefined);
             assert.equal(json.gradients_first_call_ms === null, lines.gradients === undefined);

@@ -150,12 +150,12 @@ export interface PlanCost {
      */
     readonly bytes: number;
     /**
-     * (query, key) pairs with a weight, all heads together; null, like flops and touched, where a run's
+     * (query, key) pairs with a weight, all heads together; null, like flops and computed, where a run's
      * arrays decide or there are too many to count.
      */
     readonly pairs: number | null;
     /** Pairs of the blocks that are computed for those; 0 where the backend does not say. */
-    readonly touched: number | null;
+    readonly computed: number | null;
     /** Asymptotic form for one head, e.g. "n m (d + dv)". */
     readonly form: string;
 }

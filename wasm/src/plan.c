@@ -73,7 +73,7 @@ static void write_cost(attn_json_t *json, const attn_plan_t *plan) {
     attn_json_number(json, "flops", cost.flops);
     attn_json_number(json, "bytes", cost.bytes);
     attn_json_number(json, "pairs", cost.pairs);
-    attn_json_number(json, "touched", cost.touched);
+    attn_json_number(json, "computed", cost.computed);
     attn_json_string(json, "form", cost.form);
     attn_json_close(json, '}');
 }

@@ -288,15 +288,15 @@ typedef struct attn_cost {
      *  (of each key/value head, with the scales of i8), their values, and output. */
     double bytes;
     /** (query, key) pairs whose weight is not zero, all heads together. NaN, like flops and
-     *  touched, where a run's arrays decide or there are too many to count. */
+     *  computed, where a run's arrays decide or there are too many to count. */
     double pairs;
     const char *form;      /**< asymptotic form for one head, e.g. "n m (d + dv)"; static text */
-    double touched;        /**< pairs of the blocks that are computed for those; 0: not told */
+    double computed;       /**< pairs of the blocks that are computed for those; 0: not told */
     double gradient_flops; /**< flops of the gradients by query, key and value; 0: not told */
 } attn_cost_t;
 
 /** struct_size of the first version. */
-#define ATTN_COST_FIRST ((uint32_t)offsetof(attn_cost_t, touched))
+#define ATTN_COST_FIRST ((uint32_t)offsetof(attn_cost_t, computed))
 
 /**
  * One thing a plan can tell of itself, e.g. the sketch size it chose. Strings live with the plan.

@@ -200,7 +200,7 @@ for (const [build, attn] of libraries) {
                 assert.ok(plan.kernel.length > 0);
                 assert.ok(Number.isInteger(plan.workspaceBytes) && plan.workspaceBytes >= 0);
                 assert.ok(plan.cost.flops > 0 && plan.cost.pairs > 0 && plan.cost.form.length > 0);
-                assert.ok(plan.cost.touched === 0 || plan.cost.touched >= plan.cost.pairs);
+                assert.ok(plan.cost.computed === 0 || plan.cost.computed >= plan.cost.pairs);
                 assert.equal(plan.cost.bytes, 4 * 4 * 2 * 64 * 16); // q, k, v and out, each once
                 for (const fact of plan.facts)
                     assert.ok(fact.name && fact.label && "value" in fact);
@@ -208,11 +208,11 @@ for (const [build, attn] of libraries) {
             }
             const plan = attn.plan({ ...sizes, backend: "sparse" });
             assert.equal(plan.facts.find(({ name }) => name === "block").value, 8); // 2^floor(log2 sqrt 64)
-            assert.ok(plan.cost.touched > plan.cost.pairs); // rows of a block have bands of their own
+            assert.ok(plan.cost.computed > plan.cost.pairs); // rows of a block have bands of their own
             plan.dispose();
             const open = attn.plan({ ...sizes, backend: "sparse", params: { pattern: "lsh" } });
-            const { flops, pairs, touched } = open.cost;
-            assert.deepEqual([flops, pairs, touched], [null, null, null]);
+            const { flops, pairs, computed } = open.cost;
+            assert.deepEqual([flops, pairs, computed], [null, null, null]);
             open.dispose();
         });
 

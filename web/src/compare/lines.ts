@@ -31,7 +31,7 @@ export interface Findings {
 }
 
 export function numberLines({ numbers: told, accuracy, look, timing, ended }: Findings): Line[] {
-    const { flops, heads, kept, isMost, touched, workspaceBytes } = told;
+    const { flops, heads, kept, isMost, computed, workspaceBytes } = told;
     const share = (part: number) => (isMost ? numbers.atMost(percent(part)) : percent(part));
     const gflops = timing && flops && flops / timing.milliseconds / 1e6;
     const pending = ended === null ? "…" : numbers.notComputed;
@@ -55,7 +55,7 @@ export function numberLines({ numbers: told, accuracy, look, timing, ended }: Fi
             flops === null ? numbers.notTold : pending,
         ),
         line("kept", numbers.kept, kept, share, numbers.notTold),
-        ...(touched === null ? [] : [line("touched", numbers.touched, touched, share)]),
+        ...(computed === null ? [] : [line("computed", numbers.computed, computed, share)]),
         line("workspace", numbers.workspace, workspaceBytes, bytes),
     ];
 }

@@ -48,8 +48,8 @@ const terms = {
         ...told.kept,
         formula: () => formula(fraction(pairs, row("n", "·", "m"))),
     },
-    touched: {
-        ...told.touched,
+    computed: {
+        ...told.computed,
         formula: () => formula(fraction(pairs, row("n", "·", "m"))),
     },
     workspace: {

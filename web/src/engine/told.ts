@@ -11,13 +11,13 @@ export function numbersOf(
 ): Numbers {
     const all = batch * heads * queries * keys;
     const pairs = known(cost?.pairs);
-    const touched = known(cost?.touched) || null;
+    const computed = known(cost?.computed) || null;
     return {
         flops: known(cost?.flops),
         heads: batch * heads,
         kept: pairs && pairs / all,
         isMost: hidesPairs,
-        touched: touched && touched / all,
+        computed: computed && computed / all,
         form: cost && cost.form,
         ...{ workspaceBytes, kernel, facts },
     };

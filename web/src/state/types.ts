@@ -107,7 +107,7 @@ export interface Numbers {
     /** A run's arrays hide some of the pairs, which a plan does not know: it keeps as many at most. */
     isMost: boolean;
     /** Share of those that are computed for them; null where all are, or none knows. */
-    touched: number | null;
+    computed: number | null;
     workspaceBytes: number;
     kernel: string;
     form: string | null;

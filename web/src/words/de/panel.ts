@@ -51,7 +51,7 @@ export const numbers: typeof english.numbers = {
     tooLong: "zu lang für weitere",
     kept: "Behaltene Paare",
     atMost: (share) => `höchstens ${share}`,
-    touched: "Berechnete Paare",
+    computed: "Berechnete Paare",
     workspace: "Arbeitsspeicher",
     cost: "Kosten",
     kernel: "Kernel",

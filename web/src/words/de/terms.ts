@@ -40,7 +40,7 @@ export const terms: typeof english.terms = {
             "Anteil der Paare aus Query und Key, die ein Gewicht bekommen. Was eine Maske oder die Zahl der Keys, die zählen, wegnimmt, ist noch dabei, da ein Plan es nicht kennt: „höchstens“ so viele.",
         unit: "Prozent von n Queries mal m Keys, alle Köpfe zusammen",
     },
-    touched: {
+    computed: {
         definition:
             "Anteil der Paare, die für die behaltenen berechnet werden: ganze Läufe von Keys, für alle Queries eines Blocks zusammen.",
         unit: "Prozent von n Queries mal m Keys, alle Köpfe zusammen",

@@ -58,7 +58,7 @@ export const numbers = {
     tooLong: "too long for more",
     kept: "Pairs kept",
     atMost: (share: string) => `at most ${share}`,
-    touched: "Pairs computed",
+    computed: "Pairs computed",
     workspace: "Workspace",
     cost: "Cost",
     kernel: "Kernel",

@@ -37,7 +37,7 @@ export const terms = {
             "Share of the pairs of a query and a key that get a weight. What a mask or the number of keys that count takes away is still among them, as a plan does not know it: so many “at most”.",
         unit: "percent of n queries times m keys, all heads together",
     },
-    touched: {
+    computed: {
         definition:
             "Share of the pairs that are computed for those that are kept: whole runs of keys, for all queries of a block together.",
         unit: "percent of n queries times m keys, all heads together",
