@@ -8,9 +8,9 @@
 #include "cli/host.h"
 #include "cli/inputs.h"
 #include "cli/pieces.h"
+#include "cli/runner.h"
 #include "cli/stream.h"
 #include "cli/table.h"
-#include "cli/trial.h"
 #include "cli/visible.h"
 #include "measure/accuracy.h"
 #include "measure/peak.h"
@@ -55,114 +55,115 @@ static int has_files(const bench_t *bench) {
 
 /* Pairs that no plan knows, because a run's arrays decide: those of queries from all over, by their weights.
  * Without weights they stay unknown. */
-static void count_pairs(trial_t *trial, const attn_problem_t *problem) {
+static void count_pairs(runner_t *runner, const attn_problem_t *problem) {
     const int64_t queries = problem->queries, rows = problem->batch * problem->heads * queries;
     const int64_t stride = accuracy_stride_for_rows(problem, COUNTED_ROWS);
-    float *weights = trial_floats(1, 1, 1, problem->keys);
+    float *weights = runner_floats(1, 1, 1, problem->keys);
     double kept = 0, counted = 0;
     for (int64_t at = stride / 2; weights && at < rows; at += stride, counted++) {
-        if (attn_weights(trial->plan, &trial->io, at / queries / problem->heads,
+        if (attn_weights(runner->plan, &runner->io, at / queries / problem->heads,
                          at / queries % problem->heads, at % queries, 1, weights, problem->keys,
-                         &trial->error))
+                         &runner->error))
             break;
         for (int64_t j = 0; j < problem->keys; j++) kept += weights[j] != 0.0f;
     }
-    if (counted > 0) trial->cost.pairs = kept / counted * (double)rows;
+    if (counted > 0) runner->cost.pairs = kept / counted * (double)rows;
     free(weights);
 }
 
-static void warn_unsolved(const trial_t *trial, const attn_problem_t *problem) {
-    cli_warn("%s with n = %lld, m = %lld: %s", trial->backend->id, (long long)problem->queries,
-             (long long)problem->keys, trial->error.message);
+static void warn_unsolved(const runner_t *runner, const attn_problem_t *problem) {
+    cli_warn("%s with n = %lld, m = %lld: %s", runner->backend->id, (long long)problem->queries,
+             (long long)problem->keys, runner->error.message);
 }
 
 /* Of its tokens one by one; without numbers where the backend has no streams for the problem. */
-static int measure_stream(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
+static int measure_stream(const bench_t *bench, runner_t *runner, const attn_problem_t *problem,
                           measure_t *time, double *relative) {
     const int64_t stride = accuracy_stride_for_rows(problem, CHECKED_ROWS);
     int64_t before = 0;
     attn_status_t failed =
-        stream_time(trial, bench->context, &bench->settings, bench->seconds, &before, time);
+        stream_time(runner, bench->context, &bench->settings, bench->seconds, &before, time);
     if (failed == ATTN_ERROR_UNSUPPORTED) {
-        if (!bench->rows.round) warn_unsolved(trial, problem);
-        trial->cost = (attn_cost_t){.pairs = NAN, .computed = NAN};
+        if (!bench->rows.round) warn_unsolved(runner, problem);
+        runner->cost = (attn_cost_t){.pairs = NAN, .computed = NAN};
         return CLI_OK;
     }
-    if (!failed) failed = accuracy_error(problem, &trial->io, stride, relative, &trial->error);
-    if (!failed) failed = visible_tokens(trial, bench->context, &bench->settings, before);
-    if (!failed) failed = stream_name_kernel(trial, bench->context, &bench->settings, 1);
-    return failed ? cli_reject(trial->backend->id, &trial->error) : CLI_OK;
+    if (!failed) failed = accuracy_error(problem, &runner->io, stride, relative, &runner->error);
+    if (!failed) failed = visible_tokens(runner, bench->context, &bench->settings, before);
+    if (!failed) failed = stream_name_kernel(runner, bench->context, &bench->settings, 1);
+    return failed ? cli_reject(runner->backend->id, &runner->error) : CLI_OK;
 }
 
-static int measure_backward(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
+static int measure_backward(const bench_t *bench, runner_t *runner, const attn_problem_t *problem,
                             measure_t *time, double *relative) {
     const int64_t stride = accuracy_stride_for_rows(problem, CHECKED_ROWS);
     gradients_t gradients = {.files = {.count = 0}};
-    int status = gradients_draw(&gradients, trial, ARRAY_SEED);
-    if (!status && (trial_run(trial) || gradients_time(&gradients, trial, bench->seconds, time)))
-        status = cli_reject(trial->backend->id, &trial->error);
-    if (!status && trial->backend->features & ATTN_FEATURE_LSE) /* else weights are others */
-        status = gradients_error(&gradients, trial, problem, stride, relative);
+    int status = gradients_draw(&gradients, runner, ARRAY_SEED);
+    if (!status && (runner_run(runner) || gradients_time(&gradients, runner, bench->seconds, time)))
+        status = cli_reject(runner->backend->id, &runner->error);
+    if (!status && runner->backend->features & ATTN_FEATURE_LSE) /* else weights are others */
+        status = gradients_error(&gradients, runner, problem, stride, relative);
     gradients_free(&gradients);
     return status;
 }
 
-static int measure_run(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
+static int measure_run(const bench_t *bench, runner_t *runner, const attn_problem_t *problem,
                        measure_t *time, double *relative) {
     const int64_t stride = accuracy_stride_for_rows(problem, CHECKED_ROWS);
-    if (trial_time(trial, bench->seconds, time) ||
-        accuracy_error(problem, &trial->io, stride, relative, &trial->error))
-        return cli_reject(trial->backend->id, &trial->error);
+    if (runner_time(runner, bench->seconds, time) ||
+        accuracy_error(problem, &runner->io, stride, relative, &runner->error))
+        return cli_reject(runner->backend->id, &runner->error);
     return CLI_OK;
 }
 
-static int measure_trial(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
-                         measure_t *time, double *relative) {
-    if (bench->stream) return measure_stream(bench, trial, problem, time, relative);
-    if (bench->backward) return measure_backward(bench, trial, problem, time, relative);
-    return measure_run(bench, trial, problem, time, relative);
+static int measure_runner(const bench_t *bench, runner_t *runner, const attn_problem_t *problem,
+                          measure_t *time, double *relative) {
+    if (bench->stream) return measure_stream(bench, runner, problem, time, relative);
+    if (bench->backward) return measure_backward(bench, runner, problem, time, relative);
+    return measure_run(bench, runner, problem, time, relative);
 }
 
 /* Of runs that are not timed: counting them may take time. */
-static int count_run(bench_t *bench, trial_t *trial, bench_row_t *row) {
+static int count_run(bench_t *bench, runner_t *runner, bench_row_t *row) {
     enum { RUNS = 8 };
     attn_status_t failed = ATTN_OK;
     counters_start(&bench->counters);
-    for (int i = 0; i < RUNS && !failed; i++) failed = trial_run(trial);
+    for (int i = 0; i < RUNS && !failed; i++) failed = runner_run(runner);
     counters_stop(&bench->counters, row->counts);
     for (int i = 0; i < COUNTERS; i++) row->counts[i] /= RUNS;
-    return failed ? cli_reject(trial->backend->id, &trial->error) : CLI_OK;
+    return failed ? cli_reject(runner->backend->id, &runner->error) : CLI_OK;
 }
 
 static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn_problem_t *problem,
                        const attn_io_t *inputs, array_t *shared) {
     measure_t time = {.median = NAN, .low = NAN, .high = NAN};
     double relative = NAN;
-    trial_t trial;
+    runner_t runner;
     int status = CLI_OK;
-    const attn_status_t planned = trial_plan(&trial, bench->context, backend, problem,
-                                             &bench->settings, &bench->inputs.given);
+    const attn_status_t planned = runner_plan(&runner, bench->context, backend, problem,
+                                              &bench->settings, &bench->inputs.given);
     if (planned == ATTN_ERROR_UNSUPPORTED) {
-        if (!bench->rows.round) warn_unsolved(&trial, problem);
-    } else if (!planned && trial_load(&trial, shared)) {
+        if (!bench->rows.round) warn_unsolved(&runner, problem);
+    } else if (!planned && runner_load(&runner, shared)) {
         status = CLI_USAGE;
-    } else if (planned || trial_prepare(&trial, inputs) ||
-               visible_lengths(&trial, bench->context, &bench->settings)) {
-        status = cli_reject(backend->id, &trial.error);
+    } else if (planned || runner_prepare(&runner, inputs) ||
+               visible_lengths(&runner, bench->context, &bench->settings)) {
+        status = cli_reject(backend->id, &runner.error);
     } else {
-        status = measure_trial(bench, &trial, problem, &time, &relative);
-        if (!status && !isnan(time.median) && isnan(trial.cost.pairs)) count_pairs(&trial, problem);
+        status = measure_runner(bench, &runner, problem, &time, &relative);
+        if (!status && !isnan(time.median) && isnan(runner.cost.pairs))
+            count_pairs(&runner, problem);
     }
-    bench_row_t row = {.trial = &trial,
+    bench_row_t row = {.runner = &runner,
                        .problem = problem,
                        .time = time,
                        .error = relative,
                        .threads = bench->settings.threads,
                        .stream = bench->stream,
                        .backward = bench->backward};
-    if (!status && bench->counted && !isnan(time.median)) status = count_run(bench, &trial, &row);
+    if (!status && bench->counted && !isnan(time.median)) status = count_run(bench, &runner, &row);
     if (!status) bench_rows_add(&bench->rows, &row);
-    trial_free(&trial);
+    runner_free(&runner);
     return status;
 }
 

@@ -79,22 +79,22 @@ static measure_t time_of(const bench_rows_t *rows, const double *seconds, measur
 
 /* Arithmetic, and what memory allows: GFLOP/s, the share of the peak, bytes. */
 static void add_speeds(bench_rows_t *rows, const bench_row_t *row, const measure_t *time) {
-    const trial_t *trial = row->trial;
+    const runner_t *runner = row->runner;
     const double threads = (double)row->threads;
-    const double flops = row->backward ? trial->cost.gradient_flops : trial->cost.flops;
-    const double bytes = row->backward ? NAN : trial->cost.bytes;
+    const double flops = row->backward ? runner->cost.gradient_flops : runner->cost.flops;
+    const double bytes = row->backward ? NAN : runner->cost.bytes;
     const double gflops = flops > 0 ? 1e-9 * flops / time->median : NAN;
     const double intensity = flops > 0 && bytes > 0 ? flops / bytes : NAN;
     limit_t peak = {.gflops = NAN};
     double roofline = NAN;
-    if (trial->plan) {
-        peak = limits_of(&rows->limits, trial_kernel(trial));
+    if (runner->plan) {
+        peak = limits_of(&rows->limits, runner_kernel(runner));
         limits_of(&rows->limits, ""); /* of floats: the file's peak */
         roofline = threads * fmin(peak.gflops, intensity * limits_read(&rows->limits));
     }
     table_add_number(&rows->table, gflops);
     table_add_number(&rows->table, 100 * gflops / (threads * peak.gflops));
-    table_add_text(&rows->table, trial->plan ? peak.of : NULL);
+    table_add_text(&rows->table, runner->plan ? peak.of : NULL);
     table_add_number(&rows->table, 1e-9 * bytes / time->median);
     table_add_number(&rows->table, intensity);
     table_add_number(&rows->table, isnan(intensity) ? NAN : roofline);
@@ -102,9 +102,9 @@ static void add_speeds(bench_rows_t *rows, const bench_row_t *row, const measure
 
 static void add_row(bench_rows_t *rows, const bench_row_t *row, const measure_t *time) {
     const attn_problem_t *problem = row->problem;
-    const trial_t *trial = row->trial;
+    const runner_t *runner = row->runner;
     table_t *table = &rows->table;
-    table_add_text(table, trial->backend->id);
+    table_add_text(table, runner->backend->id);
     table_add_number(table, (double)problem->batch);
     table_add_number(table, (double)problem->queries);
     table_add_number(table, (double)problem->keys);
@@ -119,13 +119,13 @@ static void add_row(bench_rows_t *rows, const bench_row_t *row, const measure_t 
     table_add_number(table, row->stream);
     table_add_number(table, row->backward);
     table_add_number(table, (double)row->threads);
-    table_add_text(table, trial->plan ? trial_kernel(trial) : NULL);
+    table_add_text(table, runner->plan ? runner_kernel(runner) : NULL);
     table_add_number(table, 1e3 * time->median);
     table_add_number(table, time->samples > 1 ? 1e3 * time->low : NAN);
     table_add_number(table, time->samples > 1 ? 1e3 * time->high : NAN);
     add_speeds(rows, row, time);
-    table_add_number(table, trial_pairs(trial, problem));
-    table_add_number(table, trial_computed(trial, problem));
+    table_add_number(table, runner_pairs(runner, problem));
+    table_add_number(table, runner_computed(runner, problem));
     table_add_number(table, row->error);
     for (int i = 0; table->column_count == COLUMNS && i < COUNTERS; i++)
         table_add_number(table, row->counts[i]);

@@ -7,8 +7,8 @@
 
 #include "cli/limits.h"
 #include "cli/rules.h"
+#include "cli/runner.h"
 #include "cli/table.h"
-#include "cli/trial.h"
 #include "measure/counters.h"
 
 enum { BENCH_MOST_ROUNDS = 100 };
@@ -22,7 +22,7 @@ typedef struct bench_rows {
 } bench_rows_t;
 
 typedef struct bench_row {
-    const trial_t *trial;
+    const runner_t *runner;
     const attn_problem_t *problem;
     measure_t time; /**< NaN: it could not be measured */
     double error;

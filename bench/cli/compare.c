@@ -3,9 +3,9 @@
 #include "cli/format.h"
 #include "cli/inputs.h"
 #include "cli/lemmas.h"
+#include "cli/runner.h"
 #include "cli/stream.h"
 #include "cli/table.h"
-#include "cli/trial.h"
 #include "cli/visible.h"
 #include "measure/accuracy.h"
 
@@ -42,80 +42,81 @@ typedef struct compare {
     enum table_format format;
     attn_context_t *context;
     selection_t selection;
-    trial_t *trials; /* selection.count of them */
-    int64_t stride;  /* of the queries that the error is taken over */
+    runner_t *runners; /* selection.count of them */
+    int64_t stride;    /* of the queries that the error is taken over */
     table_t table;
 } compare_t;
 
 /* All plans and arrays before the first run, so that a wrong one is found at once. */
 static int plan_all(compare_t *compare) {
-    compare->trials = calloc((size_t)compare->selection.count, sizeof *compare->trials);
-    if (!compare->trials)
+    compare->runners = calloc((size_t)compare->selection.count, sizeof *compare->runners);
+    if (!compare->runners)
         return cli_complain(CLI_USAGE, "no memory for %d plans", compare->selection.count);
     for (int i = 0; i < compare->selection.count; i++) {
-        trial_t *trial = &compare->trials[i];
+        runner_t *runner = &compare->runners[i];
         const attn_backend_t *backend =
             attn_backend_at(compare->context, compare->selection.indices[i]);
-        const attn_status_t status = trial_plan_inputs(trial, compare->context, backend,
-                                                       &compare->inputs, &compare->settings);
+        const attn_status_t status = runner_plan_inputs(runner, compare->context, backend,
+                                                        &compare->inputs, &compare->settings);
         if (status && status != ATTN_ERROR_UNSUPPORTED)
-            return cli_reject(backend->id, &trial->error);
-        if (!status && trial_load_inputs(trial, &compare->inputs)) return CLI_USAGE;
+            return cli_reject(backend->id, &runner->error);
+        if (!status && runner_load_inputs(runner, &compare->inputs)) return CLI_USAGE;
     }
     return CLI_OK;
 }
 
-static void add_absent_row(compare_t *compare, const trial_t *trial) {
-    table_add_text(&compare->table, trial->backend->id);
+static void add_absent_row(compare_t *compare, const runner_t *runner) {
+    table_add_text(&compare->table, runner->backend->id);
     table_add_text(&compare->table, NULL);
     for (int i = 0; i < NUMBERS; i++) table_add_number(&compare->table, NAN);
-    table_add_text(&compare->table, trial->error.message);
+    table_add_text(&compare->table, runner->error.message);
 }
 
 /* What the plan chose, and what is promised for these arrays. */
-static void note(const compare_t *compare, const trial_t *trial, char *text, size_t size) {
+static void note(const compare_t *compare, const runner_t *runner, char *text, size_t size) {
     const double longest = inputs_longest(&compare->inputs);
     char lemmas[256];
-    trial_facts(trial, text, size);
-    if (!lemmas_describe(trial->plan, longest, lemmas, sizeof lemmas)[0]) return;
+    runner_facts(runner, text, size);
+    if (!lemmas_describe(runner->plan, longest, lemmas, sizeof lemmas)[0]) return;
     const size_t used = strlen(text);
     snprintf(text + used, size - used, "; %s", lemmas);
 }
 
-static void add_row(compare_t *compare, trial_t *trial, const measure_t *time, double relative) {
+static void add_row(compare_t *compare, runner_t *runner, const measure_t *time, double relative) {
     const attn_problem_t *problem = &compare->inputs.problem;
     char facts[768];
     table_t *table = &compare->table;
-    table_add_text(table, trial->backend->id);
-    table_add_text(table, attn_plan_kernel(trial->plan));
+    table_add_text(table, runner->backend->id);
+    table_add_text(table, attn_plan_kernel(runner->plan));
     table_add_number(table, 1e3 * time->median);
     table_add_number(table, 1e3 * time->low);
     table_add_number(table, 1e3 * time->high);
-    table_add_number(table, 1e-9 * trial->cost.flops / time->median);
-    table_add_number(table, (double)attn_plan_workspace_size(trial->plan));
-    table_add_number(table, stream_bytes(trial, compare->context, &compare->settings));
-    table_add_number(table, trial_pairs(trial, problem));
-    table_add_number(table, trial_computed(trial, problem));
+    table_add_number(table, 1e-9 * runner->cost.flops / time->median);
+    table_add_number(table, (double)attn_plan_workspace_size(runner->plan));
+    table_add_number(table, stream_bytes(runner, compare->context, &compare->settings));
+    table_add_number(table, runner_pairs(runner, problem));
+    table_add_number(table, runner_computed(runner, problem));
     table_add_number(table, relative);
-    table_add_number(table, (double)trial->report.degenerate_rows);
-    note(compare, trial, facts, sizeof facts);
+    table_add_number(table, (double)runner->report.degenerate_rows);
+    note(compare, runner, facts, sizeof facts);
     table_add_text(table, facts[0] ? facts : NULL);
 }
 
-static int measure_one(compare_t *compare, trial_t *trial) {
+static int measure_one(compare_t *compare, runner_t *runner) {
     measure_t time;
     double relative;
-    if (!trial->plan) {
-        add_absent_row(compare, trial);
+    if (!runner->plan) {
+        add_absent_row(compare, runner);
         return CLI_OK;
     }
-    if (trial_prepare(trial, &compare->inputs.io) || trial_time(trial, compare->seconds, &time) ||
-        visible_lengths(trial, compare->context, &trial->settings))
-        return cli_reject(trial->backend->id, &trial->error);
-    const attn_io_t io = trial_exact_io(trial, &compare->inputs);
-    if (accuracy_error(&compare->inputs.problem, &io, compare->stride, &relative, &trial->error))
-        return cli_reject(trial->backend->id, &trial->error);
-    add_row(compare, trial, &time, relative);
+    if (runner_prepare(runner, &compare->inputs.io) ||
+        runner_time(runner, compare->seconds, &time) ||
+        visible_lengths(runner, compare->context, &runner->settings))
+        return cli_reject(runner->backend->id, &runner->error);
+    const attn_io_t io = runner_exact_io(runner, &compare->inputs);
+    if (accuracy_error(&compare->inputs.problem, &io, compare->stride, &relative, &runner->error))
+        return cli_reject(runner->backend->id, &runner->error);
+    add_row(compare, runner, &time, relative);
     return CLI_OK;
 }
 
@@ -189,8 +190,8 @@ static int execute(compare_t *compare) {
     if (!status) status = plan_all(compare);
     if (!status) compare->stride = accuracy_stride(&compare->inputs.problem, ACCURACY_WORK);
     for (int i = 0; !status && i < compare->selection.count; i++) {
-        status = measure_one(compare, &compare->trials[i]);
-        trial_free(&compare->trials[i]);
+        status = measure_one(compare, &compare->runners[i]);
+        runner_free(&compare->runners[i]);
     }
     return status ? status : print(compare);
 }
@@ -242,9 +243,9 @@ int cli_compare(int argc, char **argv) {
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
     const int status = execute(&compare);
-    for (int i = 0; compare.trials && i < compare.selection.count; i++)
-        trial_free(&compare.trials[i]);
-    free(compare.trials);
+    for (int i = 0; compare.runners && i < compare.selection.count; i++)
+        runner_free(&compare.runners[i]);
+    free(compare.runners);
     table_free(&compare.table);
     inputs_free(&compare.inputs);
     attn_context_destroy(compare.context);

@@ -69,7 +69,7 @@ void csr_write(const csr_t *csr, float *dense);
 attn_status_t csr_pose(csr_t *csr, const attn_backend_t *backend, attn_problem_t *problem,
                        settings_t *settings, attn_error_t *error);
 
-/** Give X's arrays to those of a trial, which then has their memory. */
+/** Give X's arrays to those of a runner, which then has their memory. */
 void csr_place(csr_t *csr, const attn_backend_t *backend, array_t *arrays);
 
 #endif

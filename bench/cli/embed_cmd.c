@@ -3,8 +3,8 @@
 #include "cli/files.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/runner.h"
 #include "cli/table.h"
-#include "cli/trial.h"
 #include "npy/npy.h"
 #include "text/embed.h"
 
@@ -56,7 +56,7 @@ static int read_tokens(embedding_t *e) {
 
 static int compute(embedding_t *e) {
     const int64_t heads = e->heads ? e->heads : 1, count = (int64_t)e->count;
-    e->vectors = trial_floats(1, heads, count, e->dim);
+    e->vectors = runner_floats(1, heads, count, e->dim);
     if (!e->vectors)
         return cli_complain(CLI_USAGE, "no memory for %lld x %lld x %lld numbers", (long long)heads,
                             (long long)count, (long long)e->dim);

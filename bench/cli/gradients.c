@@ -63,16 +63,16 @@ static void begin_io(gradients_t *gradients) {
 /* ---- arrays -------------------------------------------------------------------------------------- */
 
 /* Every name is an array that the backend's runs can have and that has a gradient, or out. */
-static int check_name(const trial_t *trial, const char *text) {
+static int check_name(const runner_t *runner, const char *text) {
     attn_array_info_t info = {.struct_size = sizeof info};
     char names[512] = "";
     char advice[MEANT_TEXT];
     size_t length, used = 0;
     given_assigned(text, &length);
     meant_t meant = meant_begin(text, length);
-    for (uint32_t number = 0; attn_backend_array(trial->backend, number, &info); number++) {
+    for (uint32_t number = 0; attn_backend_array(runner->backend, number, &info); number++) {
         if (number != ATTN_ARRAY_OUT && !(info.flags & ATTN_ARRAY_DIFFERENTIABLE)) continue;
-        if (info.feature & ~trial->backend->features) continue;
+        if (info.feature & ~runner->backend->features) continue;
         if (given_is(text, length, info.name)) return CLI_OK;
         meant_try(&meant, info.name);
         if (used < sizeof names)
@@ -84,9 +84,9 @@ static int check_name(const trial_t *trial, const char *text) {
                         (int)length, text, names, meant_advice(&meant, "", NULL, advice));
 }
 
-static const attn_tensor_t *tensor_of(trial_t *trial, uint32_t number) {
-    if (number < ATTN_ARRAY_OWN) return attn_io_array(&trial->io, number);
-    return trial->own[number - ATTN_ARRAY_OWN];
+static const attn_tensor_t *tensor_of(runner_t *runner, uint32_t number) {
+    if (number < ATTN_ARRAY_OWN) return attn_io_array(&runner->io, number);
+    return runner->own[number - ATTN_ARRAY_OWN];
 }
 
 /*
@@ -132,10 +132,10 @@ static int make_like(array_t *array, const attn_tensor_t *of, const char *name) 
     return array_make(array, of->dtype, of->shape, 4, name);
 }
 
-static int prepare(gradients_t *gradients, trial_t *trial, uint32_t number,
+static int prepare(gradients_t *gradients, runner_t *runner, uint32_t number,
                    const attn_array_info_t *info) {
     const char *path = gradients_file(gradients, info);
-    const attn_tensor_t *of = tensor_of(trial, number);
+    const attn_tensor_t *of = tensor_of(runner, number);
     array_t *array = &gradients->arrays[number];
     if (!path) return CLI_OK;
     if (!of || !of->data) return cli_complain(CLI_USAGE, "--grad: the run has no %s", info->name);
@@ -150,46 +150,46 @@ static int prepare(gradients_t *gradients, trial_t *trial, uint32_t number,
 }
 
 /* A run that is to be gone back through has lse, where its backend has one. */
-static int make_lse(gradients_t *gradients, trial_t *trial) {
+static int make_lse(gradients_t *gradients, runner_t *runner) {
     attn_tensor_t lse;
-    if (trial->io.lse.data || !(trial->backend->features & ATTN_FEATURE_LSE)) return CLI_OK;
-    attn_plan_array(trial->plan, ATTN_ARRAY_LSE, &lse);
+    if (runner->io.lse.data || !(runner->backend->features & ATTN_FEATURE_LSE)) return CLI_OK;
+    attn_plan_array(runner->plan, ATTN_ARRAY_LSE, &lse);
     const int status = make_like(&gradients->lse, &lse, "lse");
-    trial->io.lse = gradients->lse.tensor;
+    runner->io.lse = gradients->lse.tensor;
     return status;
 }
 
-int gradients_check_names(const gradients_t *gradients, const trial_t *trial) {
+int gradients_check_names(const gradients_t *gradients, const runner_t *runner) {
     for (int i = 0; i < gradients->files.count; i++)
-        if (check_name(trial, gradients->files.items[i])) return CLI_USAGE;
+        if (check_name(runner, gradients->files.items[i])) return CLI_USAGE;
     return CLI_OK;
 }
 
-int gradients_prepare(gradients_t *gradients, trial_t *trial) {
+int gradients_prepare(gradients_t *gradients, runner_t *runner) {
     attn_array_info_t info = {.struct_size = sizeof info};
     begin_io(gradients);
-    if (gradients_check_names(gradients, trial)) return CLI_USAGE;
-    for (uint32_t number = 0; attn_backend_array(trial->backend, number, &info); number++)
-        if (prepare(gradients, trial, number, &info)) return CLI_USAGE;
-    return gradients->files.count ? make_lse(gradients, trial) : CLI_OK;
+    if (gradients_check_names(gradients, runner)) return CLI_USAGE;
+    for (uint32_t number = 0; attn_backend_array(runner->backend, number, &info); number++)
+        if (prepare(gradients, runner, number, &info)) return CLI_USAGE;
+    return gradients->files.count ? make_lse(gradients, runner) : CLI_OK;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------------ */
 
-int gradients_draw(gradients_t *gradients, trial_t *trial, uint64_t seed) {
+int gradients_draw(gradients_t *gradients, runner_t *runner, uint64_t seed) {
     static const uint32_t numbers[] = {ATTN_ARRAY_OUT, ATTN_ARRAY_QUERY, ATTN_ARRAY_KEY,
                                        ATTN_ARRAY_VALUE};
     begin_io(gradients);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         array_t *array = &gradients->arrays[numbers[i]];
-        if (make_like(array, attn_io_array(&trial->io, numbers[i]), "gradients")) return CLI_USAGE;
+        if (make_like(array, attn_io_array(&runner->io, numbers[i]), "gradients")) return CLI_USAGE;
         *attn_io_array(&gradients->io, numbers[i]) = array->tensor;
     }
     const attn_tensor_t *out = &gradients->io.out;
     const int64_t count = out->shape[0] * out->shape[1] * out->shape[2] * out->shape[3];
     for (int64_t i = 0; i < count; i++)
         ((float *)out->data)[i] = (float)attn_random_normal(seed, 3, (uint64_t)i);
-    return make_lse(gradients, trial);
+    return make_lse(gradients, runner);
 }
 
 static double number_at(const attn_tensor_t *tensor, int64_t b, int64_t h, int64_t i, int64_t c) {
@@ -197,15 +197,15 @@ static double number_at(const attn_tensor_t *tensor, int64_t b, int64_t h, int64
 }
 
 /* Adds a row's difference and size. */
-static void compare_row(const gradients_t *gradients, const trial_t *trial,
+static void compare_row(const gradients_t *gradients, const runner_t *runner,
                         const attn_problem_t *problem, const int64_t at[3], double *scratch,
                         double sums[2]) {
     const int64_t m = problem->keys, kv_head = at[1] / (problem->heads / problem->kv_heads);
     double *weights = scratch, *logits = weights + m, *products = logits + m;
-    const attn_tensor_t *key = &trial->io.key, *query = &gradients->io.query;
+    const attn_tensor_t *key = &runner->io.key, *query = &gradients->io.query;
     const double scale =
         isnan(problem->scale) ? 1 / sqrt((double)problem->dim) : (double)problem->scale;
-    attn_oracle_row_backward(problem, &trial->io, &gradients->io.out, at[0], at[1], at[2], weights,
+    attn_oracle_row_backward(problem, &runner->io, &gradients->io.out, at[0], at[1], at[2], weights,
                              logits, products, products + m);
     for (int64_t k = 0; k < problem->dim; k++) {
         double exact = 0;
@@ -217,7 +217,7 @@ static void compare_row(const gradients_t *gradients, const trial_t *trial,
     }
 }
 
-int gradients_error(const gradients_t *gradients, const trial_t *trial,
+int gradients_error(const gradients_t *gradients, const runner_t *runner,
                     const attn_problem_t *problem, int64_t stride, double *relative) {
     double *scratch = calloc((size_t)(4 * problem->keys + problem->value_dim), sizeof *scratch);
     double sums[2] = {0, 0};
@@ -225,29 +225,29 @@ int gradients_error(const gradients_t *gradients, const trial_t *trial,
     for (int64_t b = 0; b < problem->batch; b++)
         for (int64_t h = 0; h < problem->heads; h++)
             for (int64_t i = 0; i < problem->queries; i += stride)
-                compare_row(gradients, trial, problem, (int64_t[]){b, h, i}, scratch, sums);
+                compare_row(gradients, runner, problem, (int64_t[]){b, h, i}, scratch, sums);
     *relative = sums[0] == 0 ? 0 : sqrt(sums[0] / sums[1]);
     free(scratch);
     return CLI_OK;
 }
 
-attn_status_t gradients_run(gradients_t *gradients, trial_t *trial) {
-    return attn_backward(trial->plan, &trial->io, &gradients->io, &trial->error);
+attn_status_t gradients_run(gradients_t *gradients, runner_t *runner) {
+    return attn_backward(runner->plan, &runner->io, &gradients->io, &runner->error);
 }
 
 typedef struct timed {
     gradients_t *gradients;
-    trial_t *trial;
+    runner_t *runner;
 } timed_t;
 
 static attn_status_t run_once(void *data) {
     const timed_t *timed = data;
-    return gradients_run(timed->gradients, timed->trial);
+    return gradients_run(timed->gradients, timed->runner);
 }
 
-attn_status_t gradients_time(gradients_t *gradients, trial_t *trial, double budget,
+attn_status_t gradients_time(gradients_t *gradients, runner_t *runner, double budget,
                              measure_t *time) {
-    timed_t timed = {gradients, trial};
+    timed_t timed = {gradients, runner};
     return measure_repeat(run_once, &timed, budget, time);
 }
 

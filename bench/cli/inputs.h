@@ -37,7 +37,7 @@ typedef struct inputs {
     int64_t nonfinite[INPUT_COUNT];
     attn_problem_t problem;
     attn_io_t io;                   /* Q, K and V of a run */
-    array_t shared[ATTN_ARRAY_OWN]; /* more of the library's, which trial_load() reads */
+    array_t shared[ATTN_ARRAY_OWN]; /* more of the library's, which runner_load() reads */
 } inputs_t;
 
 /* For option tables, with `inputs` an inputs_t. */

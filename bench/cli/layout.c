@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
-#include "cli/trial.h"
+#include "cli/runner.h"
 
 #include "attn/support.h"
 
@@ -19,7 +19,7 @@ typedef struct layout {
     int64_t cell;                     /* queries and keys of one; 0: a block of the backend's */
 
     attn_context_t *context;
-    trial_t trial;
+    runner_t runner;
     int64_t rows, columns;  /* of cells */
     uint8_t *cells;         /* (B, H, rows, columns): enum cell */
     int64_t kept, computed; /* pairs, and those of the cells that have one of them */
@@ -63,13 +63,13 @@ static void fill_head(layout_t *layout, const float *logits, uint8_t *cells) {
 static int fill(layout_t *layout) {
     const attn_problem_t *problem = &layout->inputs.problem;
     const int64_t n = problem->queries, m = problem->keys, all = problem->batch * problem->heads;
-    if (!layout->cell) layout->cell = block_of(layout->trial.plan);
+    if (!layout->cell) layout->cell = block_of(layout->runner.plan);
     layout->rows = (n - 1) / layout->cell + 1;
     layout->columns = (m - 1) / layout->cell + 1;
     layout->cells = malloc((size_t)(all * layout->rows * layout->columns));
     if (!layout->cells) return cli_complain(CLI_USAGE, "no memory for the layout");
     for (int64_t head = 0; head < all; head++)
-        fill_head(layout, (const float *)layout->trial.io.scores.data + head * n * m,
+        fill_head(layout, (const float *)layout->runner.io.scores.data + head * n * m,
                   layout->cells + head * layout->rows * layout->columns);
     return CLI_OK;
 }
@@ -108,10 +108,10 @@ static void report(const layout_t *layout) {
     const attn_problem_t *problem = &layout->inputs.problem;
     const double pairs = (double)problem->batch * (double)problem->heads *
                          (double)problem->queries * (double)problem->keys;
-    const double computed = trial_computed(&layout->trial, problem);
+    const double computed = runner_computed(&layout->runner, problem);
     char shapes[2][96], facts[512];
-    printf("backend   %s\n", layout->trial.backend->id);
-    if (trial_facts(&layout->trial, facts, sizeof facts)[0]) printf("facts     %s\n", facts);
+    printf("backend   %s\n", layout->runner.backend->id);
+    if (runner_facts(&layout->runner, facts, sizeof facts)[0]) printf("facts     %s\n", facts);
     printf("sizes     Q %s, K %s\n", inputs_shape(&layout->inputs, INPUT_QUERY, shapes[0]),
            inputs_shape(&layout->inputs, INPUT_KEY, shapes[1]));
     printf("kept      %lld pairs, %.4g%% of n m\n", (long long)layout->kept,
@@ -162,19 +162,19 @@ static int load(layout_t *layout) {
 }
 
 static int compute(layout_t *layout) {
-    trial_t *trial = &layout->trial;
+    runner_t *runner = &layout->runner;
     const attn_backend_t *backend = attn_backend_find(layout->context, layout->backend);
     if (!(backend->features & ATTN_FEATURE_SCORES))
         return cli_complain(CLI_USAGE,
                             "layout: backend '%s' does not do scores output, which says what is "
                             "kept; what each key weighs: attn run %s --weights W.npy",
                             backend->id, backend->id);
-    if (trial_plan(trial, layout->context, backend, &layout->inputs.problem, &layout->settings,
-                   &layout->inputs.given))
-        return cli_reject(NULL, &trial->error);
-    if (trial_load(trial, layout->inputs.shared)) return CLI_USAGE;
-    if (trial_prepare(trial, &layout->inputs.io) || trial_run(trial))
-        return cli_reject(NULL, &trial->error);
+    if (runner_plan(runner, layout->context, backend, &layout->inputs.problem, &layout->settings,
+                    &layout->inputs.given))
+        return cli_reject(NULL, &runner->error);
+    if (runner_load(runner, layout->inputs.shared)) return CLI_USAGE;
+    if (runner_prepare(runner, &layout->inputs.io) || runner_run(runner))
+        return cli_reject(NULL, &runner->error);
     return fill(layout);
 }
 
@@ -241,7 +241,7 @@ int cli_layout(int argc, char **argv) {
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
     const int status = execute(&layout);
     free(layout.cells);
-    trial_free(&layout.trial);
+    runner_free(&layout.runner);
     inputs_free(inputs);
     attn_context_destroy(layout.context);
     return status;

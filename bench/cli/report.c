@@ -29,7 +29,7 @@ enum { LEMMAS = 256 };
 /* What papers' lemmas say of the weights; "" for nothing. */
 static const char *lemmas(const report_t *report, char text[LEMMAS]) {
     const double longest = inputs_longest(report->inputs);
-    return lemmas_describe(report->trial->plan, longest, text, LEMMAS);
+    return lemmas_describe(report->runner->plan, longest, text, LEMMAS);
 }
 
 static int64_t nonfinite_gradients(const report_t *report) {
@@ -39,7 +39,7 @@ static int64_t nonfinite_gradients(const report_t *report) {
 /* ---- for people ------------------------------------------------------------------------------ */
 
 static void print_times(const report_t *report) {
-    const attn_cost_t *cost = &report->trial->cost;
+    const attn_cost_t *cost = &report->runner->cost;
     printf("time             %.4g ms, first call\n", 1e3 * report->seconds);
     if (!isnan(cost->flops))
         printf("speed            %.4g GFLOP/s\n", 1e-9 * cost->flops / report->seconds);
@@ -50,8 +50,8 @@ static void print_times(const report_t *report) {
 
 static void print_pairs(const report_t *report) {
     const attn_problem_t *problem = &report->inputs->problem;
-    const double kept = trial_pairs(report->trial, problem);
-    const double computed = trial_computed(report->trial, problem);
+    const double kept = runner_pairs(report->runner, problem);
+    const double computed = runner_computed(report->runner, problem);
     if (!isnan(kept))
         printf("pairs            %.4g%% of n m%s\n", 100 * kept, narrowing(problem->inputs));
     if (!isnan(computed))
@@ -62,7 +62,7 @@ static void print_pairs(const report_t *report) {
 static void print_facts(const report_t *report) {
     attn_fact_t fact = {.struct_size = sizeof fact};
     char text[LEMMAS];
-    for (uint32_t i = 0; attn_plan_fact(report->trial->plan, i, &fact); i++)
+    for (uint32_t i = 0; attn_plan_fact(report->runner->plan, i, &fact); i++)
         if (fact.text)
             printf("%-16s %s\n", fact.label, fact.text);
         else
@@ -73,11 +73,11 @@ static void print_facts(const report_t *report) {
 void report_text(const report_t *report) {
     const inputs_t *inputs = report->inputs;
     const attn_problem_t *problem = &inputs->problem;
-    const trial_t *trial = report->trial;
-    const attn_backend_t *backend = trial->backend;
+    const runner_t *runner = report->runner;
+    const attn_backend_t *backend = runner->backend;
     char bytes[24], rules[256];
     printf("backend          %s %s\n", backend->id, backend->version ? backend->version : "");
-    printf("kernel           %s\n", trial_kernel(trial));
+    printf("kernel           %s\n", runner_kernel(runner));
     print_sizes(inputs);
     printf("causal           %s\n", rules_corner(problem->causal));
     if (!isnan(problem->scale)) printf("scale            %.9g\n", (double)problem->scale);
@@ -88,11 +88,11 @@ void report_text(const report_t *report) {
         printf("stream           %s\n", table_bytes(bytes, (double)report->stream_memory));
     else
         printf("workspace        %s\n",
-               table_bytes(bytes, (double)attn_plan_workspace_size(trial->plan)));
+               table_bytes(bytes, (double)attn_plan_workspace_size(runner->plan)));
     printf("non-finite       %lld in Q, %lld in K, %lld in V\n",
            (long long)inputs->nonfinite[INPUT_QUERY], (long long)inputs->nonfinite[INPUT_KEY],
            (long long)inputs->nonfinite[INPUT_VALUE]);
-    printf("degenerate rows  %lld\n", (long long)trial->report.degenerate_rows);
+    printf("degenerate rows  %lld\n", (long long)runner->report.degenerate_rows);
     if (!isnan(report->error)) printf("error            %.2g\n", report->error);
     print_facts(report);
 }
@@ -137,7 +137,7 @@ static void put_rules(const attn_problem_t *problem) {
 }
 
 static void put_times(const report_t *report) {
-    const double flops = report->trial->cost.flops;
+    const double flops = report->runner->cost.flops;
     put_number("first_call_ms", 1e3 * report->seconds);
     put_number("gflops", 1e-9 * flops / report->seconds);
     put_number("gradients_first_call_ms",
@@ -156,7 +156,7 @@ static void put_nonfinite(const report_t *report) {
 static void put_facts(const report_t *report) {
     attn_fact_t fact = {.struct_size = sizeof fact};
     printf(",\n\"facts\": [");
-    for (uint32_t i = 0; attn_plan_fact(report->trial->plan, i, &fact); i++) {
+    for (uint32_t i = 0; attn_plan_fact(report->runner->plan, i, &fact); i++) {
         printf("%s{\"name\": ", i ? ", " : "");
         json_string(stdout, fact.name);
         printf(", \"label\": ");
@@ -171,13 +171,13 @@ static void put_facts(const report_t *report) {
 }
 
 void report_json(const report_t *report) {
-    const trial_t *trial = report->trial;
+    const runner_t *runner = report->runner;
     const attn_problem_t *problem = &report->inputs->problem;
     char text[LEMMAS];
     printf("{\"backend\": ");
-    json_string(stdout, trial->backend->id);
-    put_text("version", trial->backend->version);
-    put_text("kernel", trial_kernel(trial));
+    json_string(stdout, runner->backend->id);
+    put_text("version", runner->backend->version);
+    put_text("kernel", runner_kernel(runner));
     put_sizes(problem);
     put_text("dtype", attn_dtype_name(problem->dtype));
     put_text("kv_dtype", attn_dtype_name(problem->kv_dtype));
@@ -185,13 +185,13 @@ void report_json(const report_t *report) {
                inputs_are_csr(report->inputs) ? (double)report->inputs->x.stored : NAN);
     put_rules(problem);
     put_times(report);
-    put_number("pairs", trial_pairs(trial, problem));
-    put_number("computed", trial_computed(trial, problem));
+    put_number("pairs", runner_pairs(runner, problem));
+    put_number("computed", runner_computed(runner, problem));
     put_number("workspace_bytes",
-               report->is_stream ? NAN : (double)attn_plan_workspace_size(trial->plan));
+               report->is_stream ? NAN : (double)attn_plan_workspace_size(runner->plan));
     put_number("stream_bytes", report->is_stream ? (double)report->stream_memory : NAN);
     put_nonfinite(report);
-    put_number("degenerate_rows", (double)trial->report.degenerate_rows);
+    put_number("degenerate_rows", (double)runner->report.degenerate_rows);
     put_number("error", report->error);
     put_facts(report);
     put_text("weights", lemmas(report, text)[0] ? text : NULL);

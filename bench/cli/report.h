@@ -6,10 +6,10 @@
 
 #include "cli/gradients.h"
 #include "cli/inputs.h"
-#include "cli/trial.h"
+#include "cli/runner.h"
 
 typedef struct report {
-    const trial_t *trial;
+    const runner_t *runner;
     const inputs_t *inputs;
     const gradients_t *gradients;
     double seconds, gradient_seconds; /**< of the first call */

@@ -6,8 +6,8 @@
 #include "cli/mpi/ranks.h"
 #include "cli/output.h"
 #include "cli/report.h"
+#include "cli/runner.h"
 #include "cli/stream.h"
-#include "cli/trial.h"
 #include "cli/visible.h"
 #include "measure/accuracy.h"
 #include "npy/npy.h"
@@ -26,7 +26,7 @@ typedef struct run_command {
     int64_t mpi_wait;    /* -1: none given; cli/mpi/join.c has read it */
 
     attn_context_t *context;
-    trial_t trial;
+    runner_t runner;
     gradients_t gradients;
     float *weight_rows; /* (B, H, n, m) */
     int is_on_stdout;   /* an array, which has it alone */
@@ -37,7 +37,7 @@ typedef struct run_command {
 static int compute_weights(run_command_t *run) {
     const attn_problem_t *problem = &run->inputs.problem;
     const int64_t n = problem->queries, m = problem->keys;
-    run->weight_rows = trial_floats(problem->batch, problem->heads, n, m);
+    run->weight_rows = runner_floats(problem->batch, problem->heads, n, m);
     if (!run->weight_rows)
         return cli_complain(CLI_USAGE, "no memory for %lld x %lld x %lld x %lld weights",
                             (long long)problem->batch, (long long)problem->heads, (long long)n,
@@ -45,46 +45,46 @@ static int compute_weights(run_command_t *run) {
     float *rows = run->weight_rows;
     for (int64_t b = 0; b < problem->batch; b++)
         for (int64_t h = 0; h < problem->heads; h++, rows += n * m)
-            if (attn_weights(run->trial.plan, &run->trial.io, b, h, 0, n, rows, m,
-                             &run->trial.error))
-                return cli_reject(NULL, &run->trial.error);
+            if (attn_weights(run->runner.plan, &run->runner.io, b, h, 0, n, rows, m,
+                             &run->runner.error))
+                return cli_reject(NULL, &run->runner.error);
     return CLI_OK;
 }
 
 /* How far the result is from exact softmax attention. */
 static int compute_error(run_command_t *run) {
-    trial_t *trial = &run->trial;
+    runner_t *runner = &run->runner;
     inputs_t *inputs = &run->inputs;
     const int64_t stride = accuracy_stride(&inputs->problem, ACCURACY_WORK);
-    const attn_io_t io = trial_exact_io(trial, inputs);
+    const attn_io_t io = runner_exact_io(runner, inputs);
     if (!run->wants_error) return CLI_OK;
-    if (accuracy_error(&inputs->problem, &io, stride, &run->report.error, &trial->error))
-        return cli_reject(NULL, &trial->error);
+    if (accuracy_error(&inputs->problem, &io, stride, &run->report.error, &runner->error))
+        return cli_reject(NULL, &runner->error);
     return CLI_OK;
 }
 
 static int compute(run_command_t *run) {
-    trial_t *trial = &run->trial;
+    runner_t *runner = &run->runner;
     const attn_backend_t *backend = attn_backend_find(run->context, run->backend);
     if (!backend) return settings_unknown(run->context, run->backend, strlen(run->backend));
-    if (trial_plan_inputs(trial, run->context, backend, &run->inputs, &run->settings))
-        return cli_reject(NULL, &trial->error);
-    if (trial_load_inputs(trial, &run->inputs)) return CLI_USAGE;
-    if (trial_prepare(trial, &run->inputs.io) ||
-        visible_lengths(trial, run->context, &trial->settings))
-        return cli_reject(NULL, &trial->error);
-    if (gradients_prepare(&run->gradients, trial)) return CLI_USAGE;
+    if (runner_plan_inputs(runner, run->context, backend, &run->inputs, &run->settings))
+        return cli_reject(NULL, &runner->error);
+    if (runner_load_inputs(runner, &run->inputs)) return CLI_USAGE;
+    if (runner_prepare(runner, &run->inputs.io) ||
+        visible_lengths(runner, run->context, &runner->settings))
+        return cli_reject(NULL, &runner->error);
+    if (gradients_prepare(&run->gradients, runner)) return CLI_USAGE;
     const double start = measure_clock();
-    if (run->chunk ? stream_run(trial, run->context, &run->settings, run->chunk,
+    if (run->chunk ? stream_run(runner, run->context, &run->settings, run->chunk,
                                 &run->report.stream_memory)
-                   : attn_run(trial->plan, &trial->io, &trial->error))
-        return cli_reject(NULL, &trial->error);
+                   : attn_run(runner->plan, &runner->io, &runner->error))
+        return cli_reject(NULL, &runner->error);
     run->report.seconds = measure_clock() - start;
-    if (run->chunk && stream_name_kernel(trial, run->context, &run->settings, run->chunk))
-        return cli_reject(NULL, &trial->error);
+    if (run->chunk && stream_name_kernel(runner, run->context, &run->settings, run->chunk))
+        return cli_reject(NULL, &runner->error);
     const double turn = measure_clock();
-    if (run->inputs.backward && gradients_run(&run->gradients, trial))
-        return cli_reject(NULL, &trial->error);
+    if (run->inputs.backward && gradients_run(&run->gradients, runner))
+        return cli_reject(NULL, &runner->error);
     run->report.gradient_seconds = measure_clock() - turn;
     if (compute_error(run)) return CLI_USAGE;
     return run->weights ? compute_weights(run) : CLI_OK;
@@ -139,7 +139,7 @@ static int add_output(run_command_t *run, targets_t *targets, const char *path,
 static int add_gradient(run_command_t *run, targets_t *targets, uint32_t number,
                         const attn_array_info_t *info) {
     const inputs_t *inputs = &run->inputs;
-    const array_t *of = number >= ATTN_ARRAY_OWN     ? &run->trial.arrays[number]
+    const array_t *of = number >= ATTN_ARRAY_OWN     ? &run->runner.arrays[number]
                         : number <= ATTN_ARRAY_VALUE ? &inputs->arrays[number]
                                                      : &inputs->shared[number];
     return add_shorter(run, targets, gradients_file(&run->gradients, info),
@@ -149,9 +149,9 @@ static int add_gradient(run_command_t *run, targets_t *targets, uint32_t number,
 static int add_outputs(run_command_t *run, targets_t *targets) {
     attn_array_info_t info = {.struct_size = sizeof info};
     int status = CLI_OK;
-    for (uint32_t number = 0; !status && attn_backend_array(run->trial.backend, number, &info);
+    for (uint32_t number = 0; !status && attn_backend_array(run->runner.backend, number, &info);
          number++) {
-        const array_t *output = &run->trial.arrays[number];
+        const array_t *output = &run->runner.arrays[number];
         if (info.role == ATTN_ROLE_OUTPUT && output->memory)
             status = add_output(run, targets, given_value(&run->inputs.given, number, &info, NULL),
                                 &output->tensor, &info);
@@ -172,7 +172,7 @@ static int order(array_t *array, const char *path) {
 /* The results are complete: nothing reads them as they were. */
 static int widen_outputs(run_command_t *run) {
     for (int number = 0; number < DECLARED_MOST; number++) {
-        array_t *const made[] = {&run->trial.arrays[number], &run->gradients.arrays[number]};
+        array_t *const made[] = {&run->runner.arrays[number], &run->gradients.arrays[number]};
         for (int i = 0; i < 2; i++)
             if (made[i]->memory && made[i]->tensor.dtype == ATTN_BF16 &&
                 array_copy(made[i], NULL, ATTN_F32, "the output"))
@@ -298,13 +298,14 @@ static const char details[] =
 int cli_run(int argc, char **argv) {
     int done;
     if (ranks_elsewhere(argc, argv, &done)) return done;
-    run_command_t run = {
-        .settings = {.threads = 1},
-        .inputs = {.rules = {.scale = NAN}},
-        .scores_mode = -1,
-        .mpi_wait = -1,
-        .report = {
-            .trial = &run.trial, .inputs = &run.inputs, .gradients = &run.gradients, .error = NAN}};
+    run_command_t run = {.settings = {.threads = 1},
+                         .inputs = {.rules = {.scale = NAN}},
+                         .scores_mode = -1,
+                         .mpi_wait = -1,
+                         .report = {.runner = &run.runner,
+                                    .inputs = &run.inputs,
+                                    .gradients = &run.gradients,
+                                    .error = NAN}};
     option_t options[OPTION_LIST_SIZE] = {
         {"BACKEND", 0, OPTION_ARGUMENT, NULL, "softmax, or another that attn list shows",
          &run.backend, 0, 0},
@@ -350,7 +351,7 @@ int cli_run(int argc, char **argv) {
     const int status = execute(&run);
     free(run.weight_rows);
     gradients_free(&run.gradients);
-    trial_free(&run.trial);
+    runner_free(&run.runner);
     inputs_free(&run.inputs);
     attn_context_destroy(run.context);
     return status;

@@ -1,8 +1,8 @@
 /* cli/statistics.c: `attn statistics`: what rows of weights are like, without a matrix of them. */
 #include "cli/cli.h"
 #include "cli/inputs.h"
+#include "cli/runner.h"
 #include "cli/table.h"
-#include "cli/trial.h"
 
 #include "attn/statistics.h"
 #include "attn/support.h"
@@ -20,7 +20,7 @@ typedef struct statistics {
     int json;
 
     attn_context_t *context;
-    trial_t trial;
+    runner_t runner;
     attn_io_t io; /* with a larger workspace */
     void *workspace;
     int64_t first, rows, keys;
@@ -33,7 +33,7 @@ static void *take(int64_t count, size_t size) { return calloc((size_t)attn_max(c
 
 static int prepare(statistics_t *statistics) {
     attn_statistics_t *head = &statistics->head;
-    const uint64_t size = attn_statistics_workspace_size(statistics->trial.plan);
+    const uint64_t size = attn_statistics_workspace_size(statistics->runner.plan);
     const int64_t rows = statistics->rows;
     statistics->workspace =
         size < SIZE_MAX / 2 ? aligned_alloc(ATTN_ALIGNMENT, (size_t)size) : NULL;
@@ -46,7 +46,7 @@ static int prepare(statistics_t *statistics) {
         head->top_keys = take(rows * head->top, sizeof *head->top_keys);
         head->top_weights = take(rows * head->top, sizeof *head->top_weights);
     }
-    statistics->io = statistics->trial.io;
+    statistics->io = statistics->runner.io;
     statistics->io.workspace = statistics->workspace;
     statistics->io.workspace_size = size;
     if (statistics->workspace && head->entropy && head->distance && head->column_mass &&
@@ -57,10 +57,10 @@ static int prepare(statistics_t *statistics) {
 }
 
 static int compute(statistics_t *statistics, int64_t batch, int64_t head) {
-    trial_t *trial = &statistics->trial;
-    if (attn_plan_statistics(trial->plan, &statistics->io, batch, head, statistics->first,
-                             statistics->rows, &statistics->head, &trial->error))
-        return cli_reject(NULL, &trial->error);
+    runner_t *runner = &statistics->runner;
+    if (attn_plan_statistics(runner->plan, &statistics->io, batch, head, statistics->first,
+                             statistics->rows, &statistics->head, &runner->error))
+        return cli_reject(NULL, &runner->error);
     return CLI_OK;
 }
 
@@ -133,8 +133,8 @@ static void add_head(const statistics_t *statistics, int64_t batch, int64_t head
 
 static void print_backend(const statistics_t *statistics) {
     char shapes[2][96], facts[512];
-    printf("backend   %s\n", statistics->trial.backend->id);
-    if (trial_facts(&statistics->trial, facts, sizeof facts)[0]) printf("facts     %s\n", facts);
+    printf("backend   %s\n", statistics->runner.backend->id);
+    if (runner_facts(&statistics->runner, facts, sizeof facts)[0]) printf("facts     %s\n", facts);
     printf("sizes     Q %s, K %s\n", inputs_shape(&statistics->inputs, INPUT_QUERY, shapes[0]),
            inputs_shape(&statistics->inputs, INPUT_KEY, shapes[1]));
     if (statistics->query >= 0) printf("query     %lld\n", (long long)statistics->query);
@@ -236,13 +236,13 @@ static int choose_rows(statistics_t *statistics) {
 }
 
 static int begin(statistics_t *statistics) {
-    trial_t *trial = &statistics->trial;
+    runner_t *runner = &statistics->runner;
     const attn_backend_t *backend = attn_backend_find(statistics->context, statistics->backend);
-    if (trial_plan(trial, statistics->context, backend, &statistics->inputs.problem,
-                   &statistics->settings, &statistics->inputs.given))
-        return cli_reject(NULL, &trial->error);
-    if (trial_load(trial, statistics->inputs.shared)) return CLI_USAGE;
-    if (trial_prepare(trial, &statistics->inputs.io)) return cli_reject(NULL, &trial->error);
+    if (runner_plan(runner, statistics->context, backend, &statistics->inputs.problem,
+                    &statistics->settings, &statistics->inputs.given))
+        return cli_reject(NULL, &runner->error);
+    if (runner_load(runner, statistics->inputs.shared)) return CLI_USAGE;
+    if (runner_prepare(runner, &statistics->inputs.io)) return cli_reject(NULL, &runner->error);
     return prepare(statistics);
 }
 
@@ -282,7 +282,7 @@ static void release(statistics_t *statistics) {
     free(statistics->workspace);
     free(head->entropy), free(head->distance), free(head->column_mass);
     free(head->top_keys), free(head->top_weights);
-    trial_free(&statistics->trial);
+    runner_free(&statistics->runner);
     inputs_free(&statistics->inputs);
     attn_context_destroy(statistics->context);
 }

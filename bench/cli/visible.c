@@ -4,7 +4,7 @@
 #include <math.h>
 
 typedef struct counter {
-    trial_t *trial;
+    runner_t *runner;
     const attn_context_t *context;
     parameters_t parameters;
     attn_cost_t sum;
@@ -18,14 +18,14 @@ static const attn_cost_t untold = {.struct_size = sizeof untold,
                                    .computed = NAN,
                                    .gradient_flops = NAN};
 
-static void begin(counter_t *counter, trial_t *trial, const attn_context_t *context,
+static void begin(counter_t *counter, runner_t *runner, const attn_context_t *context,
                   const settings_t *settings) {
-    *counter = (counter_t){.trial = trial, .context = context};
-    counter->sum = (attn_cost_t){.struct_size = sizeof counter->sum, .form = trial->cost.form};
-    settings_parameters(settings, trial->backend, &counter->parameters);
+    *counter = (counter_t){.runner = runner, .context = context};
+    counter->sum = (attn_cost_t){.struct_size = sizeof counter->sum, .form = runner->cost.form};
+    settings_parameters(settings, runner->backend, &counter->parameters);
 }
 
-/* Of the trial's problem with so many keys, where there are any: else queries and results alone. */
+/* Of the runner's problem with so many keys, where there are any: else queries and results alone. */
 static attn_cost_t cost_of(counter_t *counter, const attn_problem_t *problem) {
     attn_cost_t cost = {.struct_size = sizeof cost};
     attn_plan_t *plan = NULL;
@@ -36,8 +36,8 @@ static attn_cost_t cost_of(counter_t *counter, const attn_problem_t *problem) {
         return cost;
     }
     const attn_status_t made = attn_plan_create(
-        counter->context, counter->trial->backend->id, problem, counter->parameters.params,
-        counter->parameters.count, &plan, &counter->trial->error);
+        counter->context, counter->runner->backend->id, problem, counter->parameters.params,
+        counter->parameters.count, &plan, &counter->runner->error);
     if (made == ATTN_ERROR_MEMORY) counter->status = made;
     const int is_told = !made && !attn_plan_cost(plan, &cost, NULL);
     attn_plan_destroy(plan);
@@ -52,14 +52,14 @@ static void add(counter_t *counter, const attn_cost_t *cost) {
     counter->sum.gradient_flops += cost->gradient_flops;
 }
 
-attn_status_t visible_lengths(trial_t *trial, const attn_context_t *context,
+attn_status_t visible_lengths(runner_t *runner, const attn_context_t *context,
                               const settings_t *settings) {
-    const attn_tensor_t *lengths = &trial->io.kv_lengths;
-    attn_problem_t one = *attn_plan_problem(trial->plan);
+    const attn_tensor_t *lengths = &runner->io.kv_lengths;
+    attn_problem_t one = *attn_plan_problem(runner->plan);
     counter_t counter;
     attn_cost_t cost = untold;
     if (!lengths->data) return ATTN_OK;
-    begin(&counter, trial, context, settings);
+    begin(&counter, runner, context, settings);
     one.batch = 1;
     for (int64_t b = 0; b < lengths->shape[0]; b++) {
         const int64_t at[4] = {b}, length = *(const int64_t *)(void *)array_element(lengths, at);
@@ -69,22 +69,22 @@ attn_status_t visible_lengths(trial_t *trial, const attn_context_t *context,
         }
         add(&counter, &cost);
     }
-    trial->cost = counter.sum;
+    runner->cost = counter.sum;
     return counter.status;
 }
 
-attn_status_t visible_tokens(trial_t *trial, const attn_context_t *context,
+attn_status_t visible_tokens(runner_t *runner, const attn_context_t *context,
                              const settings_t *settings, int64_t before) {
-    attn_problem_t token = *attn_plan_problem(trial->plan);
+    attn_problem_t token = *attn_plan_problem(runner->plan);
     const int64_t queries = token.queries;
     counter_t counter;
-    begin(&counter, trial, context, settings);
-    counter.sum.pairs = trial->cost.pairs;
-    counter.sum.computed = trial->cost.computed;
+    begin(&counter, runner, context, settings);
+    counter.sum.pairs = runner->cost.pairs;
+    counter.sum.computed = runner->cost.computed;
     token.queries = 1;
     token.past = 0;
     token.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
-    const int keeps_keys = (trial->backend->features & ATTN_FEATURE_LSE) != 0;
+    const int keeps_keys = (runner->backend->features & ATTN_FEATURE_LSE) != 0;
     for (int64_t i = 0; keeps_keys && i < queries; i++) {
         token.keys = before + i + 1;
         const attn_cost_t cost = cost_of(&counter, &token);
@@ -92,6 +92,6 @@ attn_status_t visible_tokens(trial_t *trial, const attn_context_t *context,
         counter.sum.bytes += cost.bytes;
     }
     if (!keeps_keys) counter.sum.flops = counter.sum.bytes = NAN;
-    trial->cost = counter.sum;
+    runner->cost = counter.sum;
     return counter.status;
 }

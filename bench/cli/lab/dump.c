@@ -4,7 +4,7 @@
 #include "cli/lab/commands.h"
 #include "cli/lab/model.h"
 #include "cli/output.h"
-#include "cli/trial.h"
+#include "cli/runner.h"
 #include "json/json.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static int compute(dump_t *d) {
     if (d->layer > layers)
         return cli_complain(CLI_USAGE, "--layer: the model has %lld", (long long)layers);
     for (int which = 0; which < INPUT_COUNT; which++) {
-        d->parts[which] = trial_floats(layers, net->shape.heads, tokens, net->layout.dim);
+        d->parts[which] = runner_floats(layers, net->shape.heads, tokens, net->layout.dim);
         if (!d->parts[which]) return cli_complain(CLI_USAGE, "no memory for Q, K and V");
     }
     if (model_heads(&d->m.model, d->m.said.tokens, tokens, d->parts, &error))

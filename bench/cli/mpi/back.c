@@ -18,7 +18,7 @@ static int read_loss(const over_t *over, array_t *array, const char *path) {
     rows_range_t ranges[ROWS_RANGES];
     attn_tensor_t out;
     array_t whole;
-    attn_plan_array(over->trial.plan, ATTN_ARRAY_OUT, &out);
+    attn_plan_array(over->runner.plan, ATTN_ARRAY_OUT, &out);
     over_ranges(&over->query_rows, ranges);
     int status = rows_open(&file, path, &gradients_loss);
     if (!status) rows_describe(&file, &whole);
@@ -77,7 +77,7 @@ static int make_lse(over_t *over) {
     attn_tensor_t tensor;
     if (over->io.lse.data || !rows || !(over->run->backend->features & ATTN_FEATURE_LSE))
         return CLI_OK;
-    attn_plan_array(over->trial.plan, ATTN_ARRAY_LSE, &tensor);
+    attn_plan_array(over->runner.plan, ATTN_ARRAY_LSE, &tensor);
     tensor.shape[AXIS_ROWS] = rows;
     const int status = array_make(lse, tensor.dtype, tensor.shape, 4, "lse");
     over->io.lse = lse->tensor;
@@ -88,7 +88,7 @@ int back_prepare(over_t *over) {
     gradients_t *gradients = over->run->gradients;
     attn_array_info_t info = {.struct_size = sizeof info};
     if (!gradients->files.count) return CLI_OK;
-    if (gradients_check_names(gradients, &over->trial)) return CLI_USAGE;
+    if (gradients_check_names(gradients, &over->runner)) return CLI_USAGE;
     attn_io_init(&gradients->io);
     gradients->io.own = gradients->own;
     gradients->io.own_count = ATTN_MOST_OWN_ARRAYS;
@@ -161,7 +161,7 @@ static write_file_t file_of(const over_t *over, uint32_t number, const char *pat
     const inputs_t *inputs = over->run->inputs;
     const array_t *rows = &over->run->gradients->arrays[number];
     attn_tensor_t whole;
-    attn_plan_array(over->trial.plan, number, &whole);
+    attn_plan_array(over->runner.plan, number, &whole);
     const attn_dtype_t dtype = whole.dtype == ATTN_BF16 ? ATTN_F32 : whole.dtype;
     write_file_t file = {.path = path, .rows = rows->tensor, .dtype = dtype};
     memcpy(file.shape, whole.shape, sizeof file.shape);

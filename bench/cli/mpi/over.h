@@ -6,7 +6,7 @@
 
 #include "cli/mpi/ranks.h"
 #include "cli/mpi/write.h"
-#include "cli/trial.h"
+#include "cli/runner.h"
 
 #include "attn/mpi.h"
 
@@ -18,7 +18,7 @@ typedef struct over_times {
 typedef struct over {
     ranks_run_t *run;
     rows_file_t files[INPUT_COUNT], pasts[INPUT_COUNT];
-    trial_t trial; /* the plan of one process: names of parameters, shapes and lists go by it */
+    runner_t runner; /* the plan of one process: names of parameters, shapes and lists go by it */
     attn_mpi_plan_t *plan;
     attn_mpi_rows_t query_rows, key_rows;
     array_t arrays[DECLARED_MOST]; /* but Q, K and V; outputs too */

@@ -62,9 +62,9 @@ static void print_lines(const over_t *over, const char *layout, const char *way)
            (long long)p->batch, (long long)p->heads, (long long)p->kv_heads, (long long)p->queries,
            (long long)p->keys, (long long)p->dim, (long long)p->value_dim);
     print_times("time", &over->run_times);
-    if (!isnan(over->trial.cost.flops))
+    if (!isnan(over->runner.cost.flops))
         printf("speed            %.4g GFLOP/s, all ranks\n",
-               1e-9 * over->trial.cost.flops / over->run_times.seconds);
+               1e-9 * over->runner.cost.flops / over->run_times.seconds);
     if (over->run->inputs->backward) print_times("gradients", &over->back_times);
 }
 

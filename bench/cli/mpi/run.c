@@ -50,9 +50,9 @@ static int check_outputs(const over_t *over) {
 static int prepare(over_t *over) {
     ranks_run_t *run = over->run;
     if (open_files(over) || check_outputs(over)) return CLI_USAGE;
-    if (trial_plan(&over->trial, run->context, run->backend, &run->inputs->problem, run->settings,
-                   &run->inputs->given))
-        return cli_reject(NULL, &over->trial.error);
+    if (runner_plan(&over->runner, run->context, run->backend, &run->inputs->problem, run->settings,
+                    &run->inputs->given))
+        return cli_reject(NULL, &over->runner.error);
     return CLI_OK;
 }
 
@@ -68,7 +68,7 @@ static int make_plan(over_t *over) {
         options.way = ATTN_MPI_WAY_RING;
     settings_parameters(run->settings, run->backend, &parameters);
     if (attn_mpi_plan_create(run->context, MPI_COMM_WORLD, run->backend->id,
-                             attn_plan_problem(over->trial.plan), parameters.params,
+                             attn_plan_problem(over->runner.plan), parameters.params,
                              parameters.count, &options, &over->plan, &error))
         return cli_reject(NULL, &error);
     attn_mpi_query_rows(over->plan, settle_rank(), &over->query_rows);
@@ -120,7 +120,7 @@ static int read_rows(over_t *over) {
         if (read_tokens(over, which, &inputs->arrays[which])) return CLI_USAGE;
     over_ranges(&over->query_rows, rows.queries);
     over_ranges(&over->key_rows, rows.keys);
-    return load_inputs(&inputs->given, over->trial.plan, INPUT_COUNT, DECLARED_MOST, &rows,
+    return load_inputs(&inputs->given, over->runner.plan, INPUT_COUNT, DECLARED_MOST, &rows,
                        &over->arrays[INPUT_COUNT]);
 }
 
@@ -131,7 +131,7 @@ static int describe_output(const over_t *over, uint32_t number, const attn_array
                            attn_tensor_t *tensor) {
     return info->role == ATTN_ROLE_OUTPUT && is_written(number, info) &&
            given_value(&over->run->inputs->given, number, info, NULL) &&
-           attn_plan_array(over->trial.plan, number, tensor);
+           attn_plan_array(over->runner.plan, number, tensor);
 }
 
 static int make_outputs(over_t *over) {
@@ -231,7 +231,7 @@ static void release(over_t *over) {
     }
     for (int number = 0; number < DECLARED_MOST; number++) array_free(&over->arrays[number]);
     array_free(&over->bias);
-    trial_free(&over->trial);
+    runner_free(&over->runner);
 }
 
 int ranks_run(ranks_run_t *run) {
