@@ -246,8 +246,8 @@ int csr_fits(const attn_backend_t *backend) {
     return 0;
 }
 
-attn_status_t csr_pose(csr_t *csr, const attn_backend_t *backend, attn_problem_t *problem,
-                       settings_t *settings, attn_error_t *error) {
+attn_status_t csr_apply(csr_t *csr, const attn_backend_t *backend, attn_problem_t *problem,
+                        settings_t *settings, attn_error_t *error) {
     attn_status_t status = ATTN_OK;
     for (int i = 0; i < 3 && !status; i++)
         status = attn_problem_add_input(problem, backend, inputs[i], error);

@@ -66,8 +66,8 @@ int csr_verify(csr_t *csr);
 void csr_write(const csr_t *csr, float *dense);
 
 /** Name X in the problem as backend-specific tensors, and their length in the settings. */
-attn_status_t csr_pose(csr_t *csr, const attn_backend_t *backend, attn_problem_t *problem,
-                       settings_t *settings, attn_error_t *error);
+attn_status_t csr_apply(csr_t *csr, const attn_backend_t *backend, attn_problem_t *problem,
+                        settings_t *settings, attn_error_t *error);
 
 /** Give X's arrays to those of a runner, which then has their memory. */
 void csr_place(csr_t *csr, const attn_backend_t *backend, array_t *arrays);

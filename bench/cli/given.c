@@ -199,8 +199,8 @@ int given_check(const given_t *given, const attn_context_t *context, const selec
 
 /* ---- the problem ----------------------------------------------------------------------------- */
 
-attn_status_t given_pose(const given_t *given, const attn_backend_t *backend,
-                         attn_problem_t *problem, attn_error_t *error) {
+attn_status_t given_apply(const given_t *given, const attn_backend_t *backend,
+                          attn_problem_t *problem, attn_error_t *error) {
     attn_array_info_t info = {.struct_size = sizeof info};
     attn_status_t status = ATTN_OK;
     for (uint32_t number = 0; !status && attn_backend_array(backend, number, &info); number++) {

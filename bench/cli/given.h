@@ -60,7 +60,7 @@ const char *given_value(const given_t *given, uint32_t number, const attn_array_
  * Say in the problem which inputs runs of this backend bring (NULL: the library's alone).
  * ATTN_ERROR_UNSUPPORTED when the backend needs one that is not given.
  */
-attn_status_t given_pose(const given_t *given, const attn_backend_t *backend,
-                         attn_problem_t *problem, attn_error_t *error);
+attn_status_t given_apply(const given_t *given, const attn_backend_t *backend,
+                          attn_problem_t *problem, attn_error_t *error);
 
 #endif

@@ -227,7 +227,7 @@ static int load_all(inputs_t *inputs) {
 
 /* ---- the problem ----------------------------------------------------------------------------- */
 
-static int pose(inputs_t *inputs) {
+static int make_problem(inputs_t *inputs) {
     const attn_tensor_t *query = &inputs->arrays[INPUT_QUERY].tensor;
     const attn_tensor_t *key = &inputs->arrays[INPUT_KEY].tensor;
     const attn_tensor_t *value = &inputs->arrays[INPUT_VALUE].tensor;
@@ -241,13 +241,14 @@ static int pose(inputs_t *inputs) {
     inputs->problem.past = past;
     inputs->problem.scores = inputs->scores;
     inputs->problem.backward = inputs->backward;
-    if (rules_pose(&inputs->rules, &inputs->problem)) return CLI_USAGE;
-    if (given_pose(&inputs->given, NULL, &inputs->problem, &error)) return cli_reject(NULL, &error);
+    if (rules_apply(&inputs->rules, &inputs->problem)) return CLI_USAGE;
+    if (given_apply(&inputs->given, NULL, &inputs->problem, &error))
+        return cli_reject(NULL, &error);
     if (attn_problem_check(&inputs->problem, &error)) return cli_reject(NULL, &error);
     return CLI_OK;
 }
 
-int inputs_pose(inputs_t *inputs, const array_t pasts[INPUT_COUNT]) {
+int inputs_make_problem(inputs_t *inputs, const array_t pasts[INPUT_COUNT]) {
     const int64_t past = pasts[INPUT_KEY].tensor.shape[AXIS_ROWS];
     attn_dtype_t dtype;
     if (check_shapes(inputs) || (is_there(&pasts[INPUT_KEY]) && check_pasts(inputs, pasts)) ||
@@ -258,7 +259,7 @@ int inputs_pose(inputs_t *inputs, const array_t pasts[INPUT_COUNT]) {
         inputs->arrays[which].tensor.dtype = dtype;
     }
     inputs->problem.past = past;
-    return pose(inputs);
+    return make_problem(inputs);
 }
 
 static void collect(inputs_t *inputs) {
@@ -280,7 +281,7 @@ static void count_nonfinite(inputs_t *inputs) {
 }
 
 static int finish(inputs_t *inputs) {
-    if (pose(inputs)) return CLI_USAGE;
+    if (make_problem(inputs)) return CLI_USAGE;
     collect(inputs);
     count_nonfinite(inputs);
     return CLI_OK;

@@ -1,6 +1,6 @@
 /*
  * cli/inputs.h: Q, K and V from .npy files, or X as CSR for Q and K, with what came before them, and the problem
- * that they and the rules pose.
+ * that they and the rules make.
  */
 #ifndef ATTN_CLI_INPUTS_H
 #define ATTN_CLI_INPUTS_H
@@ -129,7 +129,7 @@ int inputs_check_pasts(const inputs_t *inputs);
  * The problem of files that have not been read: of arrays and pasts, which have types, ranks and shapes alone. K and V have the
  * past's rows in front from then on, and the type that both have in memory; an exit status.
  */
-int inputs_pose(inputs_t *inputs, const array_t pasts[INPUT_COUNT]);
+int inputs_make_problem(inputs_t *inputs, const array_t pasts[INPUT_COUNT]);
 
 /** The same for random ones of the sizes, element types and past that `sizes` has. */
 int inputs_draw(inputs_t *inputs, const attn_problem_t *sizes);

@@ -55,7 +55,7 @@ static int read_window(const char *window, attn_problem_t *problem) {
     return CLI_OK;
 }
 
-int rules_pose(const rules_t *rules, attn_problem_t *problem) {
+int rules_apply(const rules_t *rules, attn_problem_t *problem) {
     if (read_corner(rules->causal, &problem->causal) || read_window(rules->window, problem))
         return CLI_USAGE;
     problem->scale = (float)rules->scale;

@@ -52,7 +52,7 @@ typedef struct rules {
 const char *rules_corner(int32_t causal);
 
 /** Put them into the problem; an exit status. */
-int rules_pose(const rules_t *rules, attn_problem_t *problem);
+int rules_apply(const rules_t *rules, attn_problem_t *problem);
 
 /**
  * "past 4, window (3, 0), softcap 30, mask, sinks": what there is beside causal and scale; returns

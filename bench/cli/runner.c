@@ -16,12 +16,12 @@ attn_status_t runner_plan(runner_t *runner, const attn_context_t *context,
                           const attn_backend_t *backend, const attn_problem_t *problem,
                           const settings_t *settings, const given_t *given) {
     parameters_t parameters;
-    attn_problem_t posed = *problem;
+    attn_problem_t asked = *problem;
     settings_parameters(settings, backend, &parameters);
     *runner = (runner_t){.backend = backend, .given = given, .settings = *settings};
-    attn_status_t status = given_pose(given, backend, &posed, &runner->error);
+    attn_status_t status = given_apply(given, backend, &asked, &runner->error);
     if (!status)
-        status = attn_plan_create(context, backend->id, &posed, parameters.params, parameters.count,
+        status = attn_plan_create(context, backend->id, &asked, parameters.params, parameters.count,
                                   &runner->plan, &runner->error);
     runner->cost = (attn_cost_t){.struct_size = sizeof runner->cost};
     if (status || attn_plan_cost(runner->plan, &runner->cost, NULL))
@@ -33,12 +33,12 @@ attn_status_t runner_plan_inputs(runner_t *runner, const attn_context_t *context
                                  const attn_backend_t *backend, inputs_t *inputs,
                                  const settings_t *settings) {
     attn_problem_t problem = inputs->problem;
-    settings_t posed = *settings;
+    settings_t own = *settings;
     const int has_x =
         inputs->x.starts && (csr_fits(backend) || inputs->dense != INPUTS_DENSE_FOR_ALL);
     attn_status_t status = ATTN_OK;
-    if (has_x) status = csr_pose(&inputs->x, backend, &problem, &posed, &runner->error);
-    if (!status) status = runner_plan(runner, context, backend, &problem, &posed, &inputs->given);
+    if (has_x) status = csr_apply(&inputs->x, backend, &problem, &own, &runner->error);
+    if (!status) status = runner_plan(runner, context, backend, &problem, &own, &inputs->given);
     runner->backend = backend;
     runner->has_x = has_x;
     return status;

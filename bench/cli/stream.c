@@ -107,25 +107,25 @@ static attn_status_t check_outputs(runner_t *runner, int64_t seen) {
 static attn_status_t open_stream(runner_t *runner, const attn_context_t *context,
                                  const settings_t *settings, int64_t *first,
                                  attn_stream_t **stream) {
-    const attn_problem_t *posed = attn_plan_problem(runner->plan);
-    const int64_t before = *first = attn_query_position(posed, posed->keys, 0);
-    attn_problem_t problem = *posed;
+    const attn_problem_t *planned = attn_plan_problem(runner->plan);
+    const int64_t before = *first = attn_query_position(planned, planned->keys, 0);
+    attn_problem_t problem = *planned;
     problem.past = 0;
     if (problem.causal == ATTN_CAUSAL_NONE && problem.window_right != 0)
         return attn_fail(&runner->error, ATTN_ERROR_UNSUPPORTED,
                          "--stream needs --causal: without it queries see tokens that come later");
     if (runner->io.scores.data)
         return attn_fail(&runner->error, ATTN_ERROR_UNSUPPORTED, "--stream has no --scores");
-    if (before < 0 || posed->queries > posed->keys - before)
+    if (before < 0 || planned->queries > planned->keys - before)
         return attn_fail(&runner->error, ATTN_ERROR_SHAPE,
                          "--stream: %lld queries from position %lld on, and only %lld keys",
-                         (long long)posed->queries, (long long)before, (long long)posed->keys);
+                         (long long)planned->queries, (long long)before, (long long)planned->keys);
     parameters_t parameters;
     settings_parameters(settings, runner->backend, &parameters);
-    const attn_status_t status = check_outputs(runner, before + posed->queries);
+    const attn_status_t status = check_outputs(runner, before + planned->queries);
     if (status) return status;
     return attn_stream_create(context, runner->backend->id, &problem, parameters.params,
-                              parameters.count, posed->keys, stream, &runner->error);
+                              parameters.count, planned->keys, stream, &runner->error);
 }
 
 attn_status_t stream_run(runner_t *runner, const attn_context_t *context,

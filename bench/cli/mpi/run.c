@@ -29,7 +29,7 @@ static int open_files(over_t *over) {
         if (rows_open(&over->pasts[which], inputs->pasts[which], &wanted)) return CLI_USAGE;
         rows_describe(&over->pasts[which], &pasts[which]);
     }
-    return inputs_pose(inputs, pasts);
+    return inputs_make_problem(inputs, pasts);
 }
 
 /* Outputs that every rank has rows of, and states, which are whole. */
