@@ -1,7 +1,7 @@
 /** What a backend costs at a number of tokens: counted by its plan, and measured. */
 
 import type { Attn, Plan, Tensor } from "libattn/worker";
-import { posed } from "../rules/posed";
+import { argumentsOf } from "../rules/arguments";
 import type { Problem, Values } from "../state/types";
 import { longestMeasured, type Candidate, type LengthPoint, type Setting } from "./lengths";
 
@@ -42,7 +42,7 @@ export async function measureLength(
         held.push(tensor);
         const out = await attn.tensor(x.length);
         held.push(out);
-        const { arrays: rules } = posed(problem, sizesOf(length));
+        const { arrays: rules } = argumentsOf(problem, sizesOf(length));
         const arrays = { ...rules, query: tensor, key: tensor, value: tensor, out };
         const { milliseconds: cold } = await plan.run(arrays);
         const repeats = Math.max(1, Math.ceil(1 / Math.max(cold, 1e-3)));
@@ -67,7 +67,7 @@ function numbers(count: number): Float32Array<ArrayBuffer> {
 
 function optionsOf(backend: string, params: Values, dim: number, problem: Problem, length: number) {
     const sizes = sizesOf(length);
-    return { backend, params, dim, ...sizes, ...posed(problem, sizes).options };
+    return { backend, params, dim, ...sizes, ...argumentsOf(problem, sizes).options };
 }
 
 function sizesOf(length: number) {

@@ -12,7 +12,7 @@ import type { Viewport } from "../zoom/zoom";
 import type { Reference } from "./reference";
 import type { HeadRows, Look } from "../look/look";
 import { chunk, gather, headRows, type Part } from "../look/rows";
-import { posed } from "../rules/posed";
+import { argumentsOf } from "../rules/arguments";
 import type { Place } from "../row/place";
 import type { Steps } from "../row/steps";
 import { numbersOf } from "./told";
@@ -42,7 +42,7 @@ export class Work {
     #bench: Bench;
     #held: Held;
     #reference: Reference;
-    #posed: ReturnType<typeof posed>;
+    #arguments: ReturnType<typeof argumentsOf>;
     #plan: PerWorker<Plan>;
     /** Where runs put their output: made for the first, after all pictures. */
     #output: PerWorker<Tensor>;
@@ -62,7 +62,7 @@ export class Work {
         this.#reference = reference;
         this.task = task;
         this.signal = this.#end.signal;
-        this.#posed = posed(task.problem, held.input.shape);
+        this.#arguments = argumentsOf(task.problem, held.input.shape);
         this.#plan = new PerWorker((attn) => this.#solve(attn));
         const { batch, heads, queries, valueDim } = held.input.shape;
         this.#output = new PerWorker((attn) => attn.tensor(batch * heads * queries * valueDim));
@@ -127,7 +127,7 @@ export class Work {
             async (attn) => {
                 const plan = await this.#plan.on(attn);
                 const { query, key } = await this.#held.on(attn);
-                return plan.weights({ ...this.#posed.arrays, query, key, ...part });
+                return plan.weights({ ...this.#arguments.arrays, query, key, ...part });
             },
             signal,
         );
@@ -139,7 +139,7 @@ export class Work {
         const { valueDim } = this.#held.input.shape;
         return this.#piece(stages.run, async (attn) => {
             const [plan, out] = [await this.#plan.on(attn), await this.#output.on(attn)];
-            const arrays = { ...this.#posed.arrays, ...(await this.#held.on(attn)) };
+            const arrays = { ...this.#arguments.arrays, ...(await this.#held.on(attn)) };
             const { degenerateRows, milliseconds } = await plan.run({ ...arrays, out });
             const nonfinite = await attn.countNonfinite(out);
             this.#out = await out.read();
@@ -221,7 +221,7 @@ export class Work {
             stages.time,
             async (attn) => {
                 const [plan, out] = [await this.#plan.on(attn), await this.#output.on(attn)];
-                const arrays = { ...this.#posed.arrays, ...(await this.#held.on(attn)) };
+                const arrays = { ...this.#arguments.arrays, ...(await this.#held.on(attn)) };
                 return (await plan.run({ ...arrays, out, repeats })).milliseconds;
             },
             AbortSignal.any([this.signal, signal]),
@@ -235,7 +235,7 @@ export class Work {
     async #solve(attn: Attn): Promise<Plan> {
         const { backend, params } = this.task;
         const { shape } = this.#held.input;
-        const { options, hidesPairs } = this.#posed;
+        const { options, hidesPairs } = this.#arguments;
         const plan = await attn.plan({ ...{ backend, ...shape, params }, ...options });
         this.#numbers = numbersOf(plan, shape, hidesPairs);
         return plan;

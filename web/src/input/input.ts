@@ -1,4 +1,4 @@
-/** The input panel: text or files, and the problem posed on them. */
+/** The input panel: text or files, and the problem that they are solved for. */
 
 import type { Source } from "./command";
 import { Command } from "../panel/command";

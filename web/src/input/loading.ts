@@ -44,7 +44,7 @@ export class Loading {
     #summary: Summary | null = null;
     #latest = 0; // input asked for
     #isReading = false;
-    #isPosedByPreset = false; // the problem that is posed, also by a link
+    #isOfPreset = false; // the problem, also of a link
     #picker = new Picker((files) => void this.#load(fromFiles(files)));
     #presets: PresetBar;
 
@@ -70,7 +70,7 @@ export class Loading {
     /** The first input, as a link has it; where the reader has not asked for another one by now. */
     async begin({ files: key, preset: id }: Link): Promise<void> {
         const preset = presetOf(id);
-        this.#isPosedByPreset = Boolean(preset);
+        this.#isOfPreset = Boolean(preset);
         const isStale = () => this.#latest > 0;
         const files = await this.#around.keeping.keptFiles(key, isStale);
         if (isStale()) return;
@@ -191,7 +191,7 @@ export class Loading {
             else keeping.leaveFiles();
             if (settings) onSettings(settings);
             else if (origin.kind !== "preset") this.#leavePreset();
-            this.#isPosedByPreset = origin.kind === "preset";
+            this.#isOfPreset = origin.kind === "preset";
             input.accept(summary, origin);
             this.#presets.show(origin.kind === "preset" ? origin.preset : origin.kind);
             onInput();
@@ -218,9 +218,8 @@ export class Loading {
 
     /** What a preset has set is not for the reader's text or files. */
     #leavePreset(): void {
-        if (this.#isPosedByPreset)
-            this.#around.onSettings({ problem: { causal: false, scale: null } });
-        this.#isPosedByPreset = false;
+        if (this.#isOfPreset) this.#around.onSettings({ problem: { causal: false, scale: null } });
+        this.#isOfPreset = false;
     }
 
     /** What is to be seen gives no input: nothing that came from another one stays. */

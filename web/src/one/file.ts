@@ -35,7 +35,7 @@ export async function oneFile(view: SavedView): Promise<string> {
 <main>
 <h1>${told.title}</h1>
 <p>${told.computedHere} <a href="${escaped(view.address)}">${told.whole}</a>. ${told.steps}</p>
-<ul id="posed">${posed()
+<ul id="problem-rules">${rulesOf()
         .map((line) => `<li>${escaped(line)}</li>`)
         .join("")}</ul>
 <section class="legends" aria-label="${told.colours}">${legends}</section>
@@ -55,7 +55,7 @@ ${partOf("#panel")}
 }
 
 /** What the view is computed on, and by which rules, as the page has them. */
-function posed(): string[] {
+function rulesOf(): string[] {
     const preset = find(document, ".preset-source", HTMLElement);
     const name = preset.hidden ? "" : find(preset, "h3", HTMLElement).textContent;
     const input = [name, find(document, "#summary", HTMLElement).textContent];

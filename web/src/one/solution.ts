@@ -10,7 +10,7 @@ import { emptyGrid, fillRows, queriesOf } from "../engine/pool";
 import type { Place } from "../row/place";
 import { probe, type Held } from "../row/probe";
 import { stepsOf, type Steps } from "../row/steps";
-import { posed } from "../rules/posed";
+import { argumentsOf } from "../rules/arguments";
 import { exactOnce } from "../source/exact";
 import { numbersOf } from "../engine/told";
 import type { Grid, Input, Numbers, Problem, Values } from "../state/types";
@@ -34,7 +34,7 @@ export class Solution {
     #attn: Attn;
     #input: Input;
     #task: Task;
-    #posed: ReturnType<typeof posed>;
+    #arguments: ReturnType<typeof argumentsOf>;
     #plan: Plan;
     /** Of the run; null: there was none. */
     #out: Float32Array | null = null;
@@ -44,8 +44,8 @@ export class Solution {
         this.#attn = attn;
         this.#input = input;
         this.#task = task;
-        this.#posed = posed(problem, input.shape);
-        const { options, hidesPairs } = this.#posed;
+        this.#arguments = argumentsOf(problem, input.shape);
+        const { options, hidesPairs } = this.#arguments;
         this.#plan = attn.plan({ backend: backend.id, ...input.shape, params, ...options });
         this.numbers = numbersOf(this.#plan, input.shape, hidesPairs);
     }
@@ -69,7 +69,7 @@ export class Solution {
 
     #weights(part: Part): Float32Array {
         const { query, key } = this.#input;
-        return this.#plan.weights({ ...this.#posed.arrays, query, key, ...part });
+        return this.#plan.weights({ ...this.#arguments.arrays, query, key, ...part });
     }
 
     /** With its error and its time, or why there are none. */
@@ -92,7 +92,7 @@ export class Solution {
     #run(): Ran {
         const { query, key, value, shape } = this.#input;
         const rows = shape.batch * shape.heads * shape.queries;
-        const arrays = { ...this.#posed.arrays, query, key, value };
+        const arrays = { ...this.#arguments.arrays, query, key, value };
         const { out, degenerateRows } = this.#plan.run(arrays);
         this.#out = out;
         const times = timesOf(() => this.#plan.run(arrays));

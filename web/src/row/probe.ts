@@ -6,7 +6,7 @@
 import type { ArrayInfo, AttnErrorCode, Backend } from "libattn";
 import type { Attn, Plan } from "libattn/worker";
 import type { Held as Whole } from "../engine/held";
-import { posed } from "../rules/posed";
+import { argumentsOf } from "../rules/arguments";
 import type { Input, Problem, Role, Values } from "../state/types";
 import { dotProducts, exactLogits, headArrays, seenArrays, seenPairs, type Place } from "./place";
 
@@ -50,7 +50,7 @@ const mostFlops = 2 ** 33; // of a run for its lse: some tenths of a second
 export async function probe(attn: Attn, plan: Plan, held: Held, subject: Subject): Promise<Probe> {
     const { backend, problem, place } = subject;
     const { query, key, value } = await held.on(attn);
-    const { arrays } = posed(problem, held.input.shape);
+    const { arrays } = argumentsOf(problem, held.input.shape);
     const { batch, head, query: first } = place;
     const weights = await plan.weights({ ...arrays, query, key, batch, head, first, count: 1 });
     const hasLse = backend.features.includes("lse") && (plan.cost?.flops ?? 0) <= mostFlops;
@@ -155,7 +155,7 @@ async function otherWeights(
 ): Promise<Float32Array> {
     const { query, key } = await held.on(attn);
     const { shape } = held.input;
-    const { options, arrays } = posed(scaled(problem, factor, shape.dim), shape);
+    const { options, arrays } = argumentsOf(scaled(problem, factor, shape.dim), shape);
     const slopes = arrays.slopes && { slopes: arrays.slopes.map((slope) => slope * factor) };
     const plan = await attn.plan({ backend: backend.id, ...shape, ...options, params });
     try {

@@ -2,7 +2,7 @@
 
 import type { Problem, Shape } from "../state/types";
 import { fits, rowOf } from "./mask";
-import { seenBytes } from "./posed";
+import { visibleBytes } from "./arguments";
 import { slopeOf } from "./rules";
 
 /** Those of one head. Numbers that the library has as floats are floats here, too. */
@@ -30,7 +30,7 @@ export class Ruling {
         this.#keys = Math.min(keys, length ?? keys);
         const [left, right] = window.map((side) => (side < 0 ? Infinity : side));
         this.#sides = [left ?? Infinity, causal ? 0 : (right ?? Infinity)];
-        this.#seen = hidden ? seenBytes(hidden, keys) : null;
+        this.#seen = hidden ? visibleBytes(hidden, keys) : null;
         const { mask } = problem;
         if (!mask || !fits(mask, shape)) return;
         const { seen } = mask;

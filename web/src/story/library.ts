@@ -8,7 +8,7 @@ import { Held } from "../engine/held";
 import { presetOf } from "../presets/list";
 import { opening } from "../presets/opening";
 import { emptyGrid, fillRows } from "../engine/pool";
-import { posed } from "../rules/posed";
+import { argumentsOf } from "../rules/arguments";
 import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
 import { Source } from "../source/source";
 import type { Grid, Input, Problem } from "../state/types";
@@ -147,5 +147,5 @@ function headOf(input: Input, { batch, head }: { batch: number; head: number }):
 }
 
 function optionsOf({ shape }: Input, { backend, params }: Candidate, problem: Problem) {
-    return { backend, params, ...shape, ...posed(problem, shape).options };
+    return { backend, params, ...shape, ...argumentsOf(problem, shape).options };
 }

@@ -355,7 +355,7 @@ test("#preset=sink&keys=40&hidden=3-5: one file goes by the rules", async () => 
         await opened.locator("[data-backend=sketch] .problem").textContent(),
         /does not do (key lengths|masks)/,
     );
-    assert.deepEqual(await opened.locator("#posed li").allTextContents(), [
+    assert.deepEqual(await opened.locator("#problem-rules li").allTextContents(), [
         "Sink · 48 queries, 48 keys · dimension 32",
         "Causal: no looking ahead",
         "Keys that count, the first so many: 40",

@@ -5,7 +5,7 @@ import type { Problem, Shape } from "../state/types";
 import { fits, without } from "./mask";
 import { slopeOf, type Run } from "./rules";
 
-interface Posed {
+interface Arguments {
     /** Beside backend, sizes and parameters. */
     options: {
         causal: "top-left" | false;
@@ -24,20 +24,20 @@ interface Posed {
     hidesPairs: boolean;
 }
 
-export function posed(
+export function argumentsOf(
     problem: Problem,
     shape: Pick<Shape, "batch" | "heads" | "queries" | "keys">,
-): Posed {
+): Arguments {
     const { batch, heads, keys } = shape;
     const { causal, scale, window, softcap, alibi, sink, length, hidden, mask } = problem;
-    const arrays: Posed["arrays"] = {};
+    const arrays: Arguments["arrays"] = {};
     if (length !== undefined) arrays.kvLengths = Array<number>(batch).fill(Math.min(length, keys));
     if (sink !== undefined) arrays.sinks = new Float32Array(heads).fill(sink);
     if (alibi !== undefined)
         arrays.slopes = Float32Array.from({ length: heads }, (_, head) => slopeOf(alibi, head));
-    const seen = hidden ? seenBytes(hidden, keys) : null;
-    if (mask && fits(mask, shape)) arrays.mask = without(mask, seen);
-    else if (seen) arrays.mask = { data: seen, shape: [1, keys] };
+    const visible = hidden ? visibleBytes(hidden, keys) : null;
+    if (mask && fits(mask, shape)) arrays.mask = without(mask, visible);
+    else if (visible) arrays.mask = { data: visible, shape: [1, keys] };
     return {
         options: {
             causal: causal && "top-left",
@@ -52,8 +52,8 @@ export function posed(
 }
 
 /** 0 for keys that are hidden, 1 for others. */
-export function seenBytes(hidden: readonly Run[], keys: number): Uint8Array {
-    const seen = new Uint8Array(keys).fill(1);
-    for (const [first, last] of hidden) seen.fill(0, first, last + 1);
-    return seen;
+export function visibleBytes(hidden: readonly Run[], keys: number): Uint8Array {
+    const visible = new Uint8Array(keys).fill(1);
+    for (const [first, last] of hidden) visible.fill(0, first, last + 1);
+    return visible;
 }
