@@ -141,7 +141,7 @@ static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn
     runner_t runner;
     int status = CLI_OK;
     const attn_status_t planned = runner_plan(&runner, bench->context, backend, problem,
-                                              &bench->settings, &bench->inputs.given);
+                                              &bench->settings, &bench->inputs.arguments);
     if (planned == ATTN_ERROR_UNSUPPORTED) {
         if (!bench->rows.round) warn_unsolved(&runner, problem);
     } else if (!planned && runner_load(&runner, shared)) {
@@ -259,7 +259,8 @@ static int measure_threads(bench_t *bench) {
         status = settings_context(&bench->settings, &bench->context);
         if (!status) status = settings_select(bench->context, &bench->backends, &bench->selection);
         if (!status) status = settings_check(&bench->settings, bench->context, &bench->selection);
-        if (!status) status = given_check(&bench->inputs.given, bench->context, &bench->selection);
+        if (!status)
+            status = arguments_check(&bench->inputs.arguments, bench->context, &bench->selection);
         if (!status) {
             bench_rows_measure_on(&bench->rows, attn_context_tier(bench->context),
                                   peak_share(bench->seconds));
@@ -327,7 +328,7 @@ static const char *first_size(const bench_t *bench) {
 static int first_flag(const bench_t *bench, char flag[DECLARED_TEXT]) {
     attn_array_info_t info = {.struct_size = sizeof info};
     for (uint32_t i = 0; i < ATTN_ARRAY_OWN && attn_backend_array(NULL, i, &info); i++)
-        if (bench->inputs.given.flagged[i]) {
+        if (bench->inputs.arguments.flagged[i]) {
             declared_flag(i, &info, flag);
             return 1;
         }
@@ -359,7 +360,7 @@ static int check_alone(const bench_t *bench) {
         {"q-dtype", bench->query_dtype != NULL},
         {"rounds", bench->rows.rounds > 1},
         {"counters", bench->counted},
-        {"input", bench->inputs.given.inputs.count},
+        {"input", bench->inputs.arguments.inputs.count},
         {"set", settings->assignments.count},
         {"seed", settings->seed != NULL},
         {"backend", bench->kernels && bench->backends.count},
@@ -399,7 +400,7 @@ static int check_scales(const bench_t *bench) {
     char label[DECLARED_TEXT];
     for (int i = 0; !has_files(bench) && i < 2; i++)
         if (attn_backend_array(NULL, scales[i], &info) &&
-            given_value(&bench->inputs.given, scales[i], &info, label))
+            arguments_value(&bench->inputs.arguments, scales[i], &info, label))
             return cli_complain(CLI_USAGE, "%s: is for --k and --v; --dtype=i8 makes its own",
                                 label);
     return CLI_OK;
@@ -420,7 +421,8 @@ static int check_ways(const bench_t *bench) {
     if (bench->stream && !bench->inputs.rules.causal && !bench->inputs.rules.window)
         return cli_complain(CLI_USAGE, "--stream needs --causal");
     attn_backend_array(NULL, ATTN_ARRAY_KV_LENGTHS, &info);
-    if (bench->stream && given_value(&bench->inputs.given, ATTN_ARRAY_KV_LENGTHS, &info, label))
+    if (bench->stream &&
+        arguments_value(&bench->inputs.arguments, ATTN_ARRAY_KV_LENGTHS, &info, label))
         return cli_complain(CLI_USAGE, "--stream has no %s: its keys are those that came", label);
     if (bench->counted && (bench->stream || bench->backward))
         return cli_complain(CLI_USAGE, "--counters is for runs, not for --%s",
@@ -558,7 +560,7 @@ int cli_bench(int argc, char **argv) {
         {"calibrate", 0, OPTION_SWITCH, NULL,
          "measure the limits of this machine, and list the kernels that run", &bench.calibrate, 0,
          0},
-        GIVEN_INPUT(bench.inputs.given),
+        ARGUMENTS_INPUT(bench.inputs.arguments),
         SETTINGS_PARAMETERS(bench.settings),
         SETTINGS_CPU(bench.settings),
         SETTINGS_PLUGIN(bench.settings),
@@ -568,7 +570,7 @@ int cli_bench(int argc, char **argv) {
          &bench.rows.rounds, 1, BENCH_MOST_ROUNDS},
         FORMAT_OPTIONS(bench.formats),
     };
-    given_add_flags(&bench.inputs.given, ATTN_ROLE_INPUT, options);
+    arguments_add_flags(&bench.inputs.arguments, ATTN_ROLE_INPUT, options);
     const option_command_t command = {"bench", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;

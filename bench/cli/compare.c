@@ -184,7 +184,7 @@ static int execute(compare_t *compare) {
         status = settings_select(compare->context, &compare->backends, &compare->selection);
     if (!status) status = settings_check(&compare->settings, compare->context, &compare->selection);
     if (!status)
-        status = given_check(&compare->inputs.given, compare->context, &compare->selection);
+        status = arguments_check(&compare->inputs.arguments, compare->context, &compare->selection);
     if (!status) status = inputs_check(&compare->inputs, "compare", NULL);
     if (!status) status = inputs_load(&compare->inputs);
     if (!status) status = plan_all(compare);
@@ -236,9 +236,9 @@ int cli_compare(int argc, char **argv) {
         {"time", 0, OPTION_NUMBER, "SECONDS", "how long to time each backend (default 0.5)",
          &compare.seconds, 0, 3600},
         FORMAT_OPTIONS(compare.formats),
-        GIVEN_INPUT(compare.inputs.given),
+        ARGUMENTS_INPUT(compare.inputs.arguments),
     };
-    given_add_flags(&compare.inputs.given, ATTN_ROLE_INPUT, options);
+    arguments_add_flags(&compare.inputs.arguments, ATTN_ROLE_INPUT, options);
     const option_command_t command = {"compare", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;

@@ -1,10 +1,10 @@
 /* cli/csr.c: see csr.h. */
 #include "cli/csr.h"
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/container.h"
 #include "cli/files.h"
-#include "cli/given.h"
 #include "cli/npz.h"
 #include "sketching/x.h"
 
@@ -54,8 +54,8 @@ const char *csr_given(const option_texts_t *given) {
     size_t length;
     for (int i = 0; i < given->count; i++)
         for (int j = 0; j < 3; j++)
-            if (given_split(given->items[i], &length) &&
-                given_is(given->items[i], length, inputs[j]))
+            if (arguments_split(given->items[i], &length) &&
+                arguments_is(given->items[i], length, inputs[j]))
                 return inputs[j];
     return NULL;
 }

@@ -16,8 +16,8 @@
 /* The file behind "NAME=", where this is the array's name. */
 static const char *file_of(const char *text, const char *name) {
     size_t length;
-    const char *file = given_assigned(text, &length);
-    return file && given_is(text, length, name) ? file : NULL;
+    const char *file = arguments_assigned(text, &length);
+    return file && arguments_is(text, length, name) ? file : NULL;
 }
 
 const char *gradients_file(const gradients_t *gradients, const attn_array_info_t *info) {
@@ -30,11 +30,11 @@ const char *gradients_file(const gradients_t *gradients, const attn_array_info_t
 
 static int check_one(const gradients_t *gradients, int which) {
     size_t length, other;
-    const char *text = gradients->files.items[which], *file = given_assigned(text, &length);
+    const char *text = gradients->files.items[which], *file = arguments_assigned(text, &length);
     if (!file || !*file)
         return cli_complain(CLI_USAGE, "--grad: '%s' is not of the form NAME=FILE", text);
     for (int i = 0; i < which; i++) {
-        given_assigned(gradients->files.items[i], &other);
+        arguments_assigned(gradients->files.items[i], &other);
         if (other == length && strncmp(gradients->files.items[i], text, length) == 0)
             return cli_complain(CLI_USAGE, "--grad: '%.*s' is given twice", (int)length, text);
     }
@@ -68,12 +68,12 @@ static int check_name(const runner_t *runner, const char *text) {
     char names[512] = "";
     char advice[MEANT_TEXT];
     size_t length, used = 0;
-    given_assigned(text, &length);
+    arguments_assigned(text, &length);
     meant_t meant = meant_begin(text, length);
     for (uint32_t number = 0; attn_backend_array(runner->backend, number, &info); number++) {
         if (number != ATTN_ARRAY_OUT && !(info.flags & ATTN_ARRAY_DIFFERENTIABLE)) continue;
         if (info.feature & ~runner->backend->features) continue;
-        if (given_is(text, length, info.name)) return CLI_OK;
+        if (arguments_is(text, length, info.name)) return CLI_OK;
         meant_try(&meant, info.name);
         if (used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",

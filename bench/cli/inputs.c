@@ -131,7 +131,7 @@ double inputs_longest(const inputs_t *inputs) {
 
 /* What is wrong where neither --x nor --x-data is given; an exit status. */
 static int check_dense(const inputs_t *inputs, const char *command) {
-    const char *const *paths = inputs->paths, *given = csr_given(&inputs->given.inputs);
+    const char *const *paths = inputs->paths, *given = csr_given(&inputs->arguments.inputs);
     if (inputs->x.indptr || inputs->x.indices || inputs->x.columns)
         return cli_complain(CLI_USAGE, "--x-indptr, --x-indices and --columns are for --x-data");
     if (given)
@@ -147,7 +147,7 @@ static int check_dense(const inputs_t *inputs, const char *command) {
 
 /* The same where one of them is. */
 static int check_x(const inputs_t *inputs) {
-    const char *const *paths = inputs->paths, *given = csr_given(&inputs->given.inputs);
+    const char *const *paths = inputs->paths, *given = csr_given(&inputs->arguments.inputs);
     if (paths[INPUT_QUERY] || paths[INPUT_KEY] || inputs->pasts[INPUT_KEY] ||
         inputs->pasts[INPUT_VALUE])
         return cli_complain(CLI_USAGE, "--x stands for --q and --k, and has no past");
@@ -242,7 +242,7 @@ static int make_problem(inputs_t *inputs) {
     inputs->problem.scores = inputs->scores;
     inputs->problem.backward = inputs->backward;
     if (rules_apply(&inputs->rules, &inputs->problem)) return CLI_USAGE;
-    if (given_apply(&inputs->given, NULL, &inputs->problem, &error))
+    if (arguments_apply(&inputs->arguments, NULL, &inputs->problem, &error))
         return cli_reject(NULL, &error);
     if (attn_problem_check(&inputs->problem, &error)) return cli_reject(NULL, &error);
     return CLI_OK;

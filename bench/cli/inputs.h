@@ -5,9 +5,9 @@
 #ifndef ATTN_CLI_INPUTS_H
 #define ATTN_CLI_INPUTS_H
 
+#include "cli/arguments.h"
 #include "cli/arrays.h"
 #include "cli/csr.h"
-#include "cli/given.h"
 #include "cli/options.h"
 #include "cli/rules.h"
 
@@ -28,7 +28,7 @@ typedef struct inputs {
     csr_t x;                        /* --x or --x-data: Q = K = X */
     enum inputs_dense dense;        /* set before inputs_load() */
     rules_t rules;
-    given_t given;
+    arguments_t arguments;
     int32_t scores;   /* enum attn_scores_code */
     int32_t backward; /* whether gradients are asked for */
 

@@ -170,7 +170,7 @@ static int compute(layout_t *layout) {
                             "kept; what each key weighs: attn run %s --weights W.npy",
                             backend->id, backend->id);
     if (runner_plan(runner, layout->context, backend, &layout->inputs.problem, &layout->settings,
-                    &layout->inputs.given))
+                    &layout->inputs.arguments))
         return cli_reject(NULL, &runner->error);
     if (runner_load(runner, layout->inputs.shared)) return CLI_USAGE;
     if (runner_prepare(runner, &layout->inputs.io) || runner_run(runner))
@@ -181,12 +181,12 @@ static int compute(layout_t *layout) {
 static int execute(layout_t *layout) {
     option_texts_t backend = {.count = 1, .items = {layout->backend}};
     selection_t selection;
-    layout->inputs.given.flagged[ATTN_ARRAY_SCORES] = "the layout";
+    layout->inputs.arguments.flagged[ATTN_ARRAY_SCORES] = "the layout";
     layout->inputs.scores = ATTN_SCORES_MASKED;
     int status = settings_context(&layout->settings, &layout->context);
     if (!status) status = settings_select(layout->context, &backend, &selection);
     if (!status) status = settings_check(&layout->settings, layout->context, &selection);
-    if (!status) status = given_check(&layout->inputs.given, layout->context, &selection);
+    if (!status) status = arguments_check(&layout->inputs.arguments, layout->context, &selection);
     if (!status) status = load(layout);
     if (!status) status = compute(layout);
     if (status) return status;
@@ -233,9 +233,9 @@ int cli_layout(int argc, char **argv) {
         SETTINGS_PARAMETERS(layout.settings),
         SETTINGS_CPU(layout.settings),
         SETTINGS_PLUGIN(layout.settings),
-        GIVEN_INPUT(inputs->given),
+        ARGUMENTS_INPUT(inputs->arguments),
     };
-    given_add_flags(&inputs->given, ATTN_ROLE_INPUT, options);
+    arguments_add_flags(&inputs->arguments, ATTN_ROLE_INPUT, options);
     const option_command_t command = {"layout", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;

@@ -324,7 +324,7 @@ static const rows_range_t *rows_of(const load_rows_t *rows, const attn_array_inf
     return axis == ATTN_AXIS_QUERIES ? rows->queries : axis == ATTN_AXIS_KEYS ? rows->keys : NULL;
 }
 
-int load_inputs(const given_t *given, const attn_plan_t *plan, uint32_t first, uint32_t end,
+int load_inputs(const arguments_t *arguments, const attn_plan_t *plan, uint32_t first, uint32_t end,
                 const load_rows_t *rows, array_t *arrays) {
     const attn_backend_t *backend = attn_plan_backend(plan);
     attn_array_info_t info = {.struct_size = sizeof info};
@@ -336,7 +336,7 @@ int load_inputs(const given_t *given, const attn_plan_t *plan, uint32_t first, u
             if (array->memory || (load.special->padding != NULL) != padded) continue;
             if (!attn_backend_array(backend, number, &info)) break;
             if (info.role != ATTN_ROLE_INPUT) continue;
-            load.text = given_value(given, number, &info, load.label);
+            load.text = arguments_value(arguments, number, &info, load.label);
             if (is_scale(&info) && (load.text != NULL) != is_int8(plan)) return misplaced(&load);
             if (!load.text || !attn_plan_array(plan, number, &load.wanted)) continue;
             load.rows = rows_of(rows, &info);

@@ -4,8 +4,8 @@
 #ifndef ATTN_CLI_LOAD_H
 #define ATTN_CLI_LOAD_H
 
+#include "cli/arguments.h"
 #include "cli/arrays.h"
-#include "cli/given.h"
 #include "cli/rows.h"
 
 /** The queries and keys whose rows of a file are read, and no others. */
@@ -18,7 +18,7 @@ typedef struct load_rows {
  * yet, and fit them to the plan; an exit status. Masks and biases may lack columns that no sequence has
  * a key for. `rows`: of files of rows these; a row that is the same for all is read in any case. NULL: all.
  */
-int load_inputs(const given_t *given, const attn_plan_t *plan, uint32_t first, uint32_t end,
+int load_inputs(const arguments_t *arguments, const attn_plan_t *plan, uint32_t first, uint32_t end,
                 const load_rows_t *rows, array_t *arrays);
 
 #endif

@@ -153,7 +153,8 @@ static int add_outputs(run_command_t *run, targets_t *targets) {
          number++) {
         const array_t *output = &run->runner.arrays[number];
         if (info.role == ATTN_ROLE_OUTPUT && output->memory)
-            status = add_output(run, targets, given_value(&run->inputs.given, number, &info, NULL),
+            status = add_output(run, targets,
+                                arguments_value(&run->inputs.arguments, number, &info, NULL),
                                 &output->tensor, &info);
         if (info.role == ATTN_ROLE_INPUT && run->gradients.arrays[number].memory)
             status = add_gradient(run, targets, number, &info);
@@ -206,7 +207,8 @@ static int check_options(run_command_t *run) {
         gradients_check(&run->gradients))
         return CLI_USAGE;
     attn_backend_array(NULL, ATTN_ARRAY_SCORES, &info);
-    if (run->scores_mode >= 0 && !given_value(&run->inputs.given, ATTN_ARRAY_SCORES, &info, NULL))
+    if (run->scores_mode >= 0 &&
+        !arguments_value(&run->inputs.arguments, ATTN_ARRAY_SCORES, &info, NULL))
         return cli_complain(CLI_USAGE, "--scores-mode needs --scores");
     if (run->chunk && run->weights) return cli_complain(CLI_USAGE, "--stream has no --weights");
     if (run->chunk && run->gradients.files.count)
@@ -251,7 +253,7 @@ static int execute(run_command_t *run) {
     selection_t selection;
     if (!status) status = settings_select(run->context, &backend, &selection);
     if (!status) status = settings_check(&run->settings, run->context, &selection);
-    if (!status) status = given_check(&run->inputs.given, run->context, &selection);
+    if (!status) status = arguments_check(&run->inputs.arguments, run->context, &selection);
     if (!status && run->over_ranks)
         return run_over_ranks(run, attn_backend_find(run->context, run->backend));
     if (!status) status = inputs_load(&run->inputs);
@@ -313,7 +315,7 @@ int cli_run(int argc, char **argv) {
         INPUTS_CSR(run.inputs),
         {"output", 'o', OPTION_TEXTS | OPTION_REQUIRED, "O.npy",
          "the result: Q's rank, float32, or float16 if Q is; NAME=FILE: another output",
-         &run.inputs.given.outputs, 0, 0},
+         &run.inputs.arguments.outputs, 0, 0},
         {"weights", 0, OPTION_TEXT, "W.npy",
          "also write the effective weights: (n, m), (H, n, m) or (B, H, n, m)", &run.weights, 0, 0},
         {"scores-mode", 0, OPTION_INTEGER, "MODE",
@@ -341,10 +343,10 @@ int cli_run(int argc, char **argv) {
         SETTINGS_THREADS(run.settings),
         SETTINGS_CPU(run.settings),
         SETTINGS_PLUGIN(run.settings),
-        GIVEN_INPUT(run.inputs.given),
+        ARGUMENTS_INPUT(run.inputs.arguments),
     };
-    given_add_flags(&run.inputs.given, ATTN_ROLE_INPUT, options);
-    given_add_flags(&run.inputs.given, ATTN_ROLE_OUTPUT, options);
+    arguments_add_flags(&run.inputs.arguments, ATTN_ROLE_INPUT, options);
+    arguments_add_flags(&run.inputs.arguments, ATTN_ROLE_OUTPUT, options);
     const option_command_t command = {"run", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;

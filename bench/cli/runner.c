@@ -14,12 +14,12 @@ float *runner_floats(int64_t batch, int64_t heads, int64_t rows, int64_t columns
 
 attn_status_t runner_plan(runner_t *runner, const attn_context_t *context,
                           const attn_backend_t *backend, const attn_problem_t *problem,
-                          const settings_t *settings, const given_t *given) {
+                          const settings_t *settings, const arguments_t *arguments) {
     parameters_t parameters;
     attn_problem_t asked = *problem;
     settings_parameters(settings, backend, &parameters);
-    *runner = (runner_t){.backend = backend, .given = given, .settings = *settings};
-    attn_status_t status = given_apply(given, backend, &asked, &runner->error);
+    *runner = (runner_t){.backend = backend, .arguments = arguments, .settings = *settings};
+    attn_status_t status = arguments_apply(arguments, backend, &asked, &runner->error);
     if (!status)
         status = attn_plan_create(context, backend->id, &asked, parameters.params, parameters.count,
                                   &runner->plan, &runner->error);
@@ -38,17 +38,18 @@ attn_status_t runner_plan_inputs(runner_t *runner, const attn_context_t *context
         inputs->x.starts && (csr_fits(backend) || inputs->dense != INPUTS_DENSE_FOR_ALL);
     attn_status_t status = ATTN_OK;
     if (has_x) status = csr_apply(&inputs->x, backend, &problem, &own, &runner->error);
-    if (!status) status = runner_plan(runner, context, backend, &problem, &own, &inputs->given);
+    if (!status) status = runner_plan(runner, context, backend, &problem, &own, &inputs->arguments);
     runner->backend = backend;
     runner->has_x = has_x;
     return status;
 }
 
 int runner_load(runner_t *runner, array_t shared[ATTN_ARRAY_OWN]) {
-    const int status = load_inputs(runner->given, runner->plan, 0, ATTN_ARRAY_OWN, NULL, shared);
+    const int status =
+        load_inputs(runner->arguments, runner->plan, 0, ATTN_ARRAY_OWN, NULL, shared);
     runner->shared = shared;
     if (status) return status;
-    return load_inputs(runner->given, runner->plan, ATTN_ARRAY_OWN, DECLARED_MOST, NULL,
+    return load_inputs(runner->arguments, runner->plan, ATTN_ARRAY_OWN, DECLARED_MOST, NULL,
                        &runner->arrays[ATTN_ARRAY_OWN]);
 }
 
@@ -92,8 +93,9 @@ static attn_status_t make_outputs(runner_t *runner) {
     attn_status_t status = ATTN_OK;
     for (uint32_t number = 0; !status && attn_backend_array(runner->backend, number, &info);
          number++)
-        if (info.role == ATTN_ROLE_OUTPUT && (info.presence == ATTN_PRESENCE_REQUIRED ||
-                                              given_value(runner->given, number, &info, NULL)))
+        if (info.role == ATTN_ROLE_OUTPUT &&
+            (info.presence == ATTN_PRESENCE_REQUIRED ||
+             arguments_value(runner->arguments, number, &info, NULL)))
             status = make_output(runner, number, &info);
     return status;
 }

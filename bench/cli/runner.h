@@ -5,8 +5,8 @@
 #ifndef ATTN_CLI_RUNNER_H
 #define ATTN_CLI_RUNNER_H
 
+#include "cli/arguments.h"
 #include "cli/arrays.h"
-#include "cli/given.h"
 #include "cli/inputs.h"
 #include "cli/settings.h"
 
@@ -21,7 +21,7 @@ typedef struct runner {
     attn_cost_t cost; /**< NaN in all numbers where the backend does not tell */
     attn_error_t error;
     void *workspace;
-    const given_t *given;
+    const arguments_t *arguments;
     const array_t *shared; /**< the library's inputs; NULL: none but those of runner_prepare() */
     array_t
         arrays[DECLARED_MOST]; /**< its own: outputs, and the inputs that the backend declares */
@@ -32,12 +32,12 @@ typedef struct runner {
 } runner_t;
 
 /**
- * The plan for `problem` with the inputs that are given, without arrays. runner_free() in any case;
- * `given` lives as long.
+ * The plan for `problem` with the inputs that are arguments, without arrays. runner_free() in any case;
+ * `arguments` lives as long.
  */
 attn_status_t runner_plan(runner_t *runner, const attn_context_t *context,
                           const attn_backend_t *backend, const attn_problem_t *problem,
-                          const settings_t *settings, const given_t *given);
+                          const settings_t *settings, const arguments_t *arguments);
 
 /**
  * The same for the problem of files. A backend that takes X as CSR gets it as it is, the first of several: arrays have one

@@ -239,7 +239,7 @@ static int begin(statistics_t *statistics) {
     runner_t *runner = &statistics->runner;
     const attn_backend_t *backend = attn_backend_find(statistics->context, statistics->backend);
     if (runner_plan(runner, statistics->context, backend, &statistics->inputs.problem,
-                    &statistics->settings, &statistics->inputs.given))
+                    &statistics->settings, &statistics->inputs.arguments))
         return cli_reject(NULL, &runner->error);
     if (runner_load(runner, statistics->inputs.shared)) return CLI_USAGE;
     if (runner_prepare(runner, &statistics->inputs.io)) return cli_reject(NULL, &runner->error);
@@ -250,14 +250,15 @@ static int execute(statistics_t *statistics) {
     option_texts_t backend = {.count = 1, .items = {statistics->backend}};
     const char **paths = statistics->inputs.paths;
     selection_t selection;
-    const char **flagged = statistics->inputs.given.flagged;
+    const char **flagged = statistics->inputs.arguments.flagged;
     paths[INPUT_VALUE] = paths[INPUT_KEY]; /* values have no say in weights */
     if (!flagged[ATTN_ARRAY_VALUE_SCALES])
         flagged[ATTN_ARRAY_VALUE_SCALES] = flagged[ATTN_ARRAY_KEY_SCALES];
     int status = settings_context(&statistics->settings, &statistics->context);
     if (!status) status = settings_select(statistics->context, &backend, &selection);
     if (!status) status = settings_check(&statistics->settings, statistics->context, &selection);
-    if (!status) status = given_check(&statistics->inputs.given, statistics->context, &selection);
+    if (!status)
+        status = arguments_check(&statistics->inputs.arguments, statistics->context, &selection);
     if (!status) status = inputs_load(&statistics->inputs);
     if (!status) status = choose_rows(statistics);
     if (!status) status = begin(statistics);
@@ -308,9 +309,9 @@ int cli_statistics(int argc, char **argv) {
         SETTINGS_THREADS(statistics.settings),
         SETTINGS_CPU(statistics.settings),
         SETTINGS_PLUGIN(statistics.settings),
-        GIVEN_INPUT(inputs->given),
+        ARGUMENTS_INPUT(inputs->arguments),
     };
-    given_add_flags(&inputs->given, ATTN_ROLE_INPUT, options);
+    arguments_add_flags(&inputs->arguments, ATTN_ROLE_INPUT, options);
     const option_command_t command = {"statistics", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;

@@ -44,7 +44,7 @@ int alike_inputs(const over_t *over) {
         char label[DECLARED_TEXT];
         if (info.role != ATTN_ROLE_INPUT) continue;
         snprintf(label, sizeof label, "--input %s", info.name);
-        const char *value = given_value(&inputs->given, number, &info, label);
+        const char *value = arguments_value(&inputs->arguments, number, &info, label);
         status = alike_text(label, value);
     }
     return status;
@@ -57,7 +57,7 @@ int alike_outputs(const over_t *over) {
     uint64_t hash = HASH_BEGIN;
     for (uint32_t number = 0; attn_backend_array(over->run->backend, number, &info); number++) {
         if (info.role != ATTN_ROLE_OUTPUT) continue;
-        const char *path = given_value(&over->run->inputs->given, number, &info, NULL);
+        const char *path = arguments_value(&over->run->inputs->arguments, number, &info, NULL);
         if (path) hash = hash_of_text(hash_of_number(hash, number), path);
     }
     const option_texts_t *gradients = &over->run->gradients->files;

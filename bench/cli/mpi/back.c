@@ -32,7 +32,7 @@ static int read_loss(const over_t *over, array_t *array, const char *path) {
 /* Whether the run has such an array, on whatever rank. */
 static int is_given(const over_t *over, uint32_t number, const attn_array_info_t *info) {
     return number <= ATTN_ARRAY_VALUE ||
-           given_value(&over->run->inputs->given, number, info, NULL) != NULL;
+           arguments_value(&over->run->inputs->arguments, number, info, NULL) != NULL;
 }
 
 /* Its file says whether rows of queries differ. */
@@ -40,7 +40,7 @@ static int describe_bias(over_t *over, const attn_array_info_t *info) {
     static const npy_wanted_t wanted = {
         .types = NPY_FLOATS | NPY_BFLOAT16, .low = 1, .high = 4, .ranks = "1 to 4"};
     rows_file_t file;
-    const char *path = given_value(&over->run->inputs->given, ATTN_ARRAY_BIAS, info, NULL);
+    const char *path = arguments_value(&over->run->inputs->arguments, ATTN_ARRAY_BIAS, info, NULL);
     const int status = rows_open(&file, path, &wanted);
     if (!status) rows_describe(&file, &over->bias);
     rows_close(&file);

@@ -42,7 +42,7 @@ static int check_outputs(const over_t *over) {
     attn_array_info_t info = {.struct_size = sizeof info};
     for (uint32_t number = 0; attn_backend_array(over->run->backend, number, &info); number++)
         if (info.role == ATTN_ROLE_OUTPUT && !is_written(number, &info) &&
-            given_value(&over->run->inputs->given, number, &info, NULL))
+            arguments_value(&over->run->inputs->arguments, number, &info, NULL))
             return cli_complain(CLI_USAGE, "--mpi has no output '%s'", info.name);
     return CLI_OK;
 }
@@ -51,7 +51,7 @@ static int prepare(over_t *over) {
     ranks_run_t *run = over->run;
     if (open_files(over) || check_outputs(over)) return CLI_USAGE;
     if (runner_plan(&over->runner, run->context, run->backend, &run->inputs->problem, run->settings,
-                    &run->inputs->given))
+                    &run->inputs->arguments))
         return cli_reject(NULL, &over->runner.error);
     return CLI_OK;
 }
@@ -64,7 +64,7 @@ static int make_plan(over_t *over) {
     attn_array_info_t scores = {.struct_size = sizeof scores};
     attn_mpi_options_t options = {.struct_size = sizeof options};
     attn_backend_array(run->backend, ATTN_ARRAY_SCORES, &scores);
-    if (given_value(&run->inputs->given, ATTN_ARRAY_SCORES, &scores, NULL))
+    if (arguments_value(&run->inputs->arguments, ATTN_ARRAY_SCORES, &scores, NULL))
         options.way = ATTN_MPI_WAY_RING;
     settings_parameters(run->settings, run->backend, &parameters);
     if (attn_mpi_plan_create(run->context, MPI_COMM_WORLD, run->backend->id,
@@ -120,7 +120,7 @@ static int read_rows(over_t *over) {
         if (read_tokens(over, which, &inputs->arrays[which])) return CLI_USAGE;
     over_ranges(&over->query_rows, rows.queries);
     over_ranges(&over->key_rows, rows.keys);
-    return load_inputs(&inputs->given, over->runner.plan, INPUT_COUNT, DECLARED_MOST, &rows,
+    return load_inputs(&inputs->arguments, over->runner.plan, INPUT_COUNT, DECLARED_MOST, &rows,
                        &over->arrays[INPUT_COUNT]);
 }
 
@@ -130,7 +130,7 @@ static int read_rows(over_t *over) {
 static int describe_output(const over_t *over, uint32_t number, const attn_array_info_t *info,
                            attn_tensor_t *tensor) {
     return info->role == ATTN_ROLE_OUTPUT && is_written(number, info) &&
-           given_value(&over->run->inputs->given, number, info, NULL) &&
+           arguments_value(&over->run->inputs->arguments, number, info, NULL) &&
            attn_plan_array(over->runner.plan, number, tensor);
 }
 
@@ -191,7 +191,7 @@ static int compute(over_t *over) {
 static write_file_t file_of(const over_t *over, uint32_t number, const attn_array_info_t *info,
                             const attn_tensor_t *whole) {
     const attn_dtype_t dtype = whole->dtype == ATTN_BF16 ? ATTN_F32 : whole->dtype;
-    write_file_t file = {.path = given_value(&over->run->inputs->given, number, info, NULL),
+    write_file_t file = {.path = arguments_value(&over->run->inputs->arguments, number, info, NULL),
                          .rows = over->arrays[number].tensor,
                          .dtype = dtype};
     memcpy(file.shape, whole->shape, sizeof file.shape);

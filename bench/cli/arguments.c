@@ -1,5 +1,5 @@
-/* cli/given.c: see given.h. */
-#include "cli/given.h"
+/* cli/arguments.c: see arguments.h. */
+#include "cli/arguments.h"
 
 #include "cli/cli.h"
 #include "cli/meant.h"
@@ -9,22 +9,22 @@
 
 /* ---- NAME=VALUE ------------------------------------------------------------------------------ */
 
-const char *given_split(const char *text, size_t *length) {
+const char *arguments_split(const char *text, size_t *length) {
     *length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
     return *length && text[*length] == '=' ? text + *length + 1 : NULL;
 }
 
-const char *given_assigned(const char *text, size_t *length) {
+const char *arguments_assigned(const char *text, size_t *length) {
     *length = strcspn(text, "=");
     return *length && text[*length] ? text + *length + 1 : NULL;
 }
 
-int given_is(const char *text, size_t length, const char *name) {
+int arguments_is(const char *text, size_t length, const char *name) {
     return strlen(name) == length && strncmp(text, name, length) == 0;
 }
 
-static const option_texts_t *list_of(const given_t *given, int32_t role) {
-    return role == ATTN_ROLE_INPUT ? &given->inputs : &given->outputs;
+static const option_texts_t *list_of(const arguments_t *arguments, int32_t role) {
+    return role == ATTN_ROLE_INPUT ? &arguments->inputs : &arguments->outputs;
 }
 
 static const char *option_of(int32_t role) { return role == ATTN_ROLE_INPUT ? "input" : "output"; }
@@ -32,19 +32,19 @@ static const char *option_of(int32_t role) { return role == ATTN_ROLE_INPUT ? "i
 /* Whether an entry of a list is for the array of this name; a file without a name is the result's. */
 static int is_for(const char *text, const char *name, const char **value) {
     size_t length;
-    *value = given_split(text, &length);
-    if (*value) return given_is(text, length, name);
+    *value = arguments_split(text, &length);
+    if (*value) return arguments_is(text, length, name);
     *value = text;
     return strcmp(name, "out") == 0;
 }
 
-/* How often an array is given, and its last value. */
-static int find(const given_t *given, uint32_t number, const attn_array_info_t *info,
+/* How often an array is arguments, and its last value. */
+static int find(const arguments_t *arguments, uint32_t number, const attn_array_info_t *info,
                 const char **found) {
-    const option_texts_t *list = list_of(given, info->role);
+    const option_texts_t *list = list_of(arguments, info->role);
     const char *value;
     int count = 0;
-    *found = number < ATTN_ARRAY_OWN ? given->flagged[number] : NULL;
+    *found = number < ATTN_ARRAY_OWN ? arguments->flagged[number] : NULL;
     count += *found != NULL;
     for (int i = 0; i < list->count; i++)
         if (is_for(list->items[i], info->name, &value)) {
@@ -54,12 +54,12 @@ static int find(const given_t *given, uint32_t number, const attn_array_info_t *
     return count;
 }
 
-const char *given_value(const given_t *given, uint32_t number, const attn_array_info_t *info,
-                        char label[DECLARED_TEXT]) {
+const char *arguments_value(const arguments_t *arguments, uint32_t number,
+                            const attn_array_info_t *info, char label[DECLARED_TEXT]) {
     const char *value;
     char flag[DECLARED_TEXT];
-    if (!find(given, number, info, &value)) return NULL;
-    if (label && number < ATTN_ARRAY_OWN && given->flagged[number])
+    if (!find(arguments, number, info, &value)) return NULL;
+    if (label && number < ATTN_ARRAY_OWN && arguments->flagged[number])
         snprintf(label, DECLARED_TEXT, "--%.60s", declared_flag(number, info, flag));
     else if (label)
         snprintf(label, DECLARED_TEXT, "--%s %.50s", option_of(info->role), info->name);
@@ -68,35 +68,35 @@ const char *given_value(const given_t *given, uint32_t number, const attn_array_
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
-static option_t make_flag(given_t *given, uint32_t number, const attn_array_info_t *info) {
+static option_t make_flag(arguments_t *arguments, uint32_t number, const attn_array_info_t *info) {
     const declared_special_t *special = declared_special(number);
     char kind[DECLARED_TEXT];
-    snprintf(given->helps[number], sizeof given->helps[number], "%s%s: %.120s%s%s",
+    snprintf(arguments->helps[number], sizeof arguments->helps[number], "%s%s: %.120s%s%s",
              info->role == ATTN_ROLE_OUTPUT ? "also write " : "", declared_kind(info, kind),
              info->help, special->filled ? "; auto: " : "", special->filled ? special->filled : "");
-    return (option_t){.name = declared_flag(number, info, given->flags[number]),
+    return (option_t){.name = declared_flag(number, info, arguments->flags[number]),
                       .kind = special->fill ? OPTION_MAYBE : OPTION_TEXT,
                       .value = info->role == ATTN_ROLE_INPUT && declared_list_axis(info) >= 0
                                    ? "A,B,...|FILE"
                                    : "FILE",
-                      .help = given->helps[number],
-                      .target = &given->flagged[number]};
+                      .help = arguments->helps[number],
+                      .target = &arguments->flagged[number]};
 }
 
-void given_add_flags(given_t *given, int32_t role, option_t options[OPTION_LIST_SIZE]) {
+void arguments_add_flags(arguments_t *arguments, int32_t role, option_t options[OPTION_LIST_SIZE]) {
     attn_array_info_t info = {.struct_size = sizeof info};
     int count = 0;
     while (options[count].name) count++;
     for (uint32_t number = 0; attn_backend_array(NULL, number, &info); number++)
         if (info.role == role && declared_is_choice(&info) && count < OPTION_LIST_SIZE - 1)
-            options[count++] = make_flag(given, number, &info);
+            options[count++] = make_flag(arguments, number, &info);
     options[count] = (option_t){.name = NULL};
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
 typedef struct checked {
-    const given_t *given;
+    const arguments_t *arguments;
     int32_t role;
     const char *text; /* NAME=VALUE */
 } checked_t;
@@ -115,7 +115,7 @@ static int look(const checked_t *checked, const attn_backend_t *backend, uint32_
         if (!is_named(&info, checked->role, number) || !is_for(checked->text, info.name, &value))
             continue;
         *found = 1;
-        if (find(checked->given, number, &info, &value) > 1)
+        if (find(checked->arguments, number, &info, &value) > 1)
             return cli_complain(CLI_USAGE, "--%s: '%s' is given twice", option_of(checked->role),
                                 info.name);
     }
@@ -155,7 +155,7 @@ static int complain_unknown(const checked_t *checked, const attn_context_t *cont
     const char *option = option_of(checked->role);
     char advice[MEANT_TEXT];
     size_t length;
-    given_assigned(checked->text, &length);
+    arguments_assigned(checked->text, &length);
     known_t known = {.meant = meant_begin(checked->text, length)};
     add_names(&known, NULL, 0, checked->role, features);
     for (int i = 0; i < selection->count; i++)
@@ -170,8 +170,8 @@ static int check(const checked_t *checked, const attn_context_t *context,
                  const selection_t *selection) {
     size_t length;
     int found = 0;
-    const char *value = given_split(checked->text, &length);
-    if (checked->role == ATTN_ROLE_INPUT && !given_assigned(checked->text, &length))
+    const char *value = arguments_split(checked->text, &length);
+    if (checked->role == ATTN_ROLE_INPUT && !arguments_assigned(checked->text, &length))
         return cli_complain(CLI_USAGE, "--input: '%s' is not of the form NAME=VALUE",
                             checked->text);
     if (checked->role == ATTN_ROLE_INPUT && value && !*value)
@@ -186,11 +186,12 @@ static int check(const checked_t *checked, const attn_context_t *context,
     return complain_unknown(checked, context, selection);
 }
 
-int given_check(const given_t *given, const attn_context_t *context, const selection_t *selection) {
+int arguments_check(const arguments_t *arguments, const attn_context_t *context,
+                    const selection_t *selection) {
     for (int32_t role = ATTN_ROLE_INPUT; role <= ATTN_ROLE_OUTPUT; role++) {
-        const option_texts_t *list = list_of(given, role);
+        const option_texts_t *list = list_of(arguments, role);
         for (int i = 0; i < list->count; i++) {
-            const checked_t checked = {given, role, list->items[i]};
+            const checked_t checked = {arguments, role, list->items[i]};
             if (check(&checked, context, selection)) return CLI_USAGE;
         }
     }
@@ -199,13 +200,13 @@ int given_check(const given_t *given, const attn_context_t *context, const selec
 
 /* ---- the problem ----------------------------------------------------------------------------- */
 
-attn_status_t given_apply(const given_t *given, const attn_backend_t *backend,
-                          attn_problem_t *problem, attn_error_t *error) {
+attn_status_t arguments_apply(const arguments_t *arguments, const attn_backend_t *backend,
+                              attn_problem_t *problem, attn_error_t *error) {
     attn_array_info_t info = {.struct_size = sizeof info};
     attn_status_t status = ATTN_OK;
     for (uint32_t number = 0; !status && attn_backend_array(backend, number, &info); number++) {
         if (info.role != ATTN_ROLE_INPUT) continue;
-        const int is_given = given_value(given, number, &info, NULL) != NULL;
+        const int is_given = arguments_value(arguments, number, &info, NULL) != NULL;
         if (is_given && info.presence == ATTN_PRESENCE_NAMED)
             status = attn_problem_add_input(problem, backend, info.name, error);
         else if (!is_given && number >= ATTN_ARRAY_OWN && info.presence == ATTN_PRESENCE_REQUIRED)
