@@ -1,4 +1,4 @@
-/** What there is to say of weights: what `libattn/view` says of them, without its element. */
+/** What there is to say of weights, and their colours: what `libattn/view` says and shows of them, without its element. */
 
 /** What there is to say of weights: see {@link summarize}. */
 export interface Summary {
@@ -97,3 +97,35 @@ export function statistics<Options extends object>(
 
 /** The keys of a row with the largest weights by size: five by default, and none of weight 0. */
 export function topKeys(row: Float32Array, most?: number): { key: number; weight: number }[];
+
+/** Colours #rrggbb from that of 0 on: of what is above, and of what is below. */
+export interface Ramp {
+    above: readonly string[];
+    below: readonly string[];
+}
+
+/** The colours of `<attn-view>`, on light and on dark pages. */
+export const RAMPS: Readonly<Record<"light" | "dark", Ramp>>;
+
+/** 511 colours as RGBA bytes, from -1 to 1: between those of a ramp in even steps (Oklab). */
+export function paletteOf(ramp: Ramp): Uint8ClampedArray;
+
+/** Where `<attn-view>` has a weight between -1 and 1: the root of its part of `max`, by its sign. */
+export function rootPlace(weight: number, max: number): number;
+
+/**
+ * Writes the colours of weights as RGBA pixels, as an `ImageData` has them. `place` says where a weight stands between
+ * -1 and 1; `broken` is the colour, three bytes, of NaN and what is infinite.
+ *
+ * ```ts
+ * const palette = paletteOf(RAMPS.light);
+ * colorize(weights, (weight) => rootPlace(weight, 1), palette, new ImageData(keys, queries).data);
+ * ```
+ */
+export function colorize(
+    weights: Float32Array,
+    place: (weight: number) => number,
+    palette: Uint8ClampedArray,
+    pixels: Uint8ClampedArray,
+    broken?: readonly [red: number, green: number, blue: number],
+): void;

@@ -1,4 +1,5 @@
-/* What weights say in words and numbers: of <attn-view>, and of whoever shows weights. */
+/* What weights say in words, numbers and colours: of <attn-view>, and of whoever shows weights. */
+export { colorize, paletteOf, RAMPS, rootPlace } from "./view/ramp.js";
 export { statistics } from "./view/statistics.js";
 
 /**

@@ -41,8 +41,9 @@ export interface ViewArrays {
  * Arrows move from cell to cell, and what a cell and its row have stands under the picture. What is wrong is said in
  * its place.
  *
- * It takes the colours of what is behind and of the text around. Style sheets can set `--attn-above`, `--attn-below`
- * (of negative weights), `--attn-broken` (of NaN) and `--attn-ink`.
+ * Its colours are those of the page that libattn has: `RAMPS` of `libattn/view/words`, light or dark as `color-scheme` is.
+ * Style sheets can set `--attn-paper` (of 0), `--attn-above` and `--attn-below` (of the largest weights and of those that
+ * are most below 0), `--attn-broken` (of NaN) and `--attn-ink`.
  */
 export class AttnView extends HTMLElement {
     /** Every token of it is a query, a key and a value, of the same untrained vector. */

@@ -5,7 +5,7 @@
 import { AttnError } from "./problem/errors.js";
 import { readInput } from "./view/input.js";
 import { colourOf, makeParts } from "./view/parts.js";
-import { mark, paint } from "./view/picture.js";
+import { coloursOf, mark, paint } from "./view/picture.js";
 import { ATTRIBUTES, readSettings, reflect } from "./view/settings.js";
 import { ENGLISH, nameOf, number, summarize, summaryOf, topKeys } from "./view-words.js";
 import { init } from "./worker.js";
@@ -165,9 +165,11 @@ export class AttnView extends Base {
     #paint() {
         if (!this.#shown) return;
         const { weights } = this.#parts;
-        const names = ["above", "below", "broken"];
-        const colours = names.map((name) => [name, colourOf(weights, `--_${name}`)]);
-        paint(weights, this.#shown.weights, this.#shown.keys, Object.fromEntries(colours));
+        const names = ["above", "below", "broken", "paper"];
+        const own = names.map((name) => [name, colourOf(weights, `--_${name}`)]);
+        const isDark = colourOf(weights, "--_scheme") === "#000000";
+        const colours = coloursOf(Object.fromEntries(own), isDark);
+        paint(weights, this.#shown.weights, this.#shown.keys, colours);
         this.#point(this.#cell);
     }
 

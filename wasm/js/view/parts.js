@@ -3,8 +3,8 @@
 /* A style sheet that is made by a program: policies without 'unsafe-inline' let it be. */
 const STYLE = `
 :host { display: inline-block; vertical-align: top; inline-size: 20rem; max-inline-size: 100%; font: 0.875rem/1.4 system-ui, sans-serif;
-    --_above: var(--attn-above, light-dark(#16345f, #9fd3f5)); --_below: var(--attn-below, light-dark(#a63c06, #ffb27d));
-    --_broken: var(--attn-broken, #d628c8); --_ink: var(--attn-ink, CanvasText); }
+    --_above: var(--attn-above, transparent); --_below: var(--attn-below, transparent); --_broken: var(--attn-broken, transparent);
+    --_paper: var(--attn-paper, transparent); --_scheme: light-dark(#fff, #000); --_ink: var(--attn-ink, CanvasText); }
 :host([hidden]) { display: none; }
 figure { margin: 0; }
 .frame { position: relative; border: 1px solid color-mix(in srgb, var(--_ink) 35%, transparent); }
@@ -17,15 +17,22 @@ p { margin: 0.25rem 0 0; overflow-wrap: anywhere; }
 .readout { min-block-size: 4.2em; }
 .problem { font-weight: 600; }
 [hidden] { display: none; }
-@media (forced-colors: active) { :host { --_above: CanvasText; --_below: LinkText; } }
+@media (forced-colors: active) { :host { --_above: CanvasText; --_below: LinkText; --_paper: Canvas; } }
 `;
 
-/** A variable's colour as canvases take it. */
+/** A variable's colour as #rrggbb; null: it is transparent, as those are that nobody has set. */
 export function colourOf(element, variable) {
     element.style.color = `var(${variable})`;
     const { color } = getComputedStyle(element);
     element.style.color = "";
-    return color;
+    const canvas = document.createElement("canvas");
+    Object.assign(canvas, { width: 1, height: 1 });
+    const context = canvas.getContext("2d");
+    context.fillStyle = color; // in whichever notation
+    context.fillRect(0, 0, 1, 1);
+    const [red, green, blue, alpha] = context.getImageData(0, 0, 1, 1).data;
+    const hex = (byte) => byte.toString(16).padStart(2, "0");
+    return alpha === 0 ? null : `#${[red, green, blue].map(hex).join("")}`;
 }
 
 /** { figure, frame, weights, marked, readout, problem }, in a shadow root. */

@@ -1,41 +1,30 @@
-/* Weights on a canvas: how much of a colour is laid over what is behind says how large they are. */
+/* Weights on a canvas, in the colours of ramp.js or of the page around. */
+import { colorize, paletteOf, RAMPS, rootPlace } from "../view-words.js";
 
-const broken = 1; // NaN and what is infinite: all of its colour
+/** { palette, broken } of { above, below, broken, paper }, colours #rrggbb or null: the usual ones; `isDark`: of a dark page. */
+export function coloursOf({ above, below, broken, paper }, isDark) {
+    const usual = isDark ? RAMPS.dark : RAMPS.light;
+    const ramp = (own, stops) =>
+        own ? [paper ?? stops[0], own] : [paper ?? stops[0], ...stops.slice(1)];
+    return {
+        palette: paletteOf({ above: ramp(above, usual.above), below: ramp(below, usual.below) }),
+        broken: broken ? [1, 3, 5].map((at) => parseInt(broken.slice(at, at + 2), 16)) : undefined,
+    };
+}
 
-/**
- * Draws weights by rows of `keys`, a pixel each, with colours { above, below, broken }. The root spreads small ones,
- * which most are, over more of the scale.
- */
-export function paint(canvas, weights, keys, colours) {
+/** Draws weights by rows of `keys`, a pixel each. */
+export function paint(canvas, weights, keys, { palette, broken }) {
     const largest = weights.reduce((most, weight) => {
         const size = Math.abs(weight);
         return Number.isFinite(size) ? Math.max(most, size) : most;
     }, 0);
-    const shade = (weight) => Math.sqrt(Math.abs(weight) / (largest || 1));
+    const max = Math.min(1, largest) || 1; // those of `lin` can be huge: beyond 1 is not told apart
     const rows = weights.length / keys;
     Object.assign(canvas, { width: keys, height: rows });
     const context = canvas.getContext("2d");
-    const layers = {
-        above: (weight) => (Number.isFinite(weight) && weight > 0 ? shade(weight) : 0),
-        below: (weight) => (Number.isFinite(weight) && weight < 0 ? shade(weight) : 0),
-        broken: (weight) => (Number.isFinite(weight) ? 0 : broken),
-    };
-    for (const [name, opacity] of Object.entries(layers))
-        context.drawImage(layer(weights, keys, rows, opacity, colours[name]), 0, 0);
-}
-
-/** A picture in one colour. */
-function layer(weights, keys, rows, opacity, colour) {
-    const canvas = document.createElement("canvas");
-    Object.assign(canvas, { width: keys, height: rows });
-    const context = canvas.getContext("2d");
     const image = context.createImageData(keys, rows);
-    weights.forEach((weight, i) => (image.data[4 * i + 3] = Math.round(255 * opacity(weight))));
+    colorize(weights, (weight) => rootPlace(weight, max), palette, image.data, broken);
     context.putImageData(image, 0, 0);
-    context.globalCompositeOperation = "source-in";
-    context.fillStyle = colour;
-    context.fillRect(0, 0, keys, rows);
-    return canvas;
 }
 
 /** Marks a cell. */

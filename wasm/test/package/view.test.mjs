@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { embed } from "libattn/data";
 import { init } from "libattn";
 import { summarize, topKeys } from "libattn/view";
+import { colorize, paletteOf, RAMPS, rootPlace } from "libattn/view/words";
 import { launchChromium } from "../../../web/test/support/browser.mjs";
 import { watchRest } from "../../../web/test/support/rest.mjs";
 import { assertClose } from "../support.mjs";
@@ -314,6 +315,33 @@ test("weights below zero and those that are no numbers have colours of their own
     const [above, below, again, broken] = colours.at;
     assert.equal(above, again);
     assert.equal(new Set([above, below, broken]).size, 3);
+});
+
+test("colours are those of the ramp, along the root of weights, or the page's own", async () => {
+    await change("bare", { arrays: null, params: null, backend: null, causal: true, text });
+    const drawn = (own) =>
+        page.evaluate(async (own) => {
+            const view = document.querySelector("#bare");
+            for (const [name, value] of Object.entries(own)) view.style.setProperty(name, value);
+            view.text += " "; // it is drawn anew
+            await new Promise((done) => view.addEventListener("update", done, { once: true }));
+            const canvas = view.shadowRoot.querySelector(".weights");
+            const { data } = canvas.getContext("2d").getImageData(0, 0, 6, 6);
+            view.removeAttribute("style");
+            return { weights: Array.from(view.weights), pixels: Array.from(data) };
+        }, own);
+    const wanted = (weights, ramp) => {
+        const pixels = new Uint8ClampedArray(4 * weights.length);
+        const place = (weight) => rootPlace(weight, Math.max(...weights));
+        colorize(Float32Array.from(weights), place, paletteOf(ramp), pixels);
+        return Array.from(pixels);
+    };
+    const { weights, pixels } = await drawn({});
+    assert.deepEqual(pixels, wanted(weights, RAMPS.light));
+    const own = { "--attn-above": "rgb(0 128 0)", "--attn-paper": "white" };
+    const ramp = { ...RAMPS.light, above: ["#ffffff", "#008000"] };
+    assert.deepEqual((await drawn(own)).pixels, wanted(weights, ramp));
+    await change("bare", { causal: false });
 });
 
 test("README's example: an element of its page, and one of its program", async () => {

@@ -8,7 +8,20 @@ import { init } from "libattn";
 import { embed } from "libattn/data";
 import { copy } from "../support/copied.mjs";
 import { randomNpy } from "../support/npy.mjs";
-import { change, drop, page, reopen, site, testOrigins } from "../support/panels.mjs";
+import {
+    backends,
+    change,
+    drop,
+    openPage,
+    opener,
+    page,
+    reopen,
+    saving,
+    show,
+    site,
+    testOrigins,
+} from "../support/panels.mjs";
+import { take } from "../support/taking.mjs";
 import { words } from "../support/watch.mjs";
 
 test("elements compute the weights of their panels, of a text and of arrays", async () => {
@@ -166,6 +179,42 @@ test("elements of large files read them beside their page, and they are saved wi
     assert.match(status, /^(Copied|Selected).*q\.npy, k\.npy and v\.npy/);
     assertSameViews(pasted, own);
 });
+
+/** The cells of a picture that is saved, a pixel each. */
+async function savedCells(backend) {
+    const { bytes } = await take(page, await saving(backend), "svg");
+    const [, image] = /href="(data:image\/png;base64,[^"]*)"/.exec(String(bytes));
+    return page.evaluate(async (base64) => {
+        const letters = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+        const cells = await createImageBitmap(new Blob([letters], { type: "image/png" }));
+        const context = new OffscreenCanvas(cells.width, cells.height).getContext("2d");
+        context.drawImage(cells, 0, 0);
+        return [...context.getImageData(0, 0, cells.width, cells.height).data];
+    }, image.split(",")[1]);
+}
+
+for (const colorScheme of ["light", "dark"])
+    test(
+        opener(`elements and saved pictures have the page's colours where it is ${colorScheme}`),
+        async () => {
+            show(await openPage({ colorScheme }, `${site.url}#preset=sink&colours=own`));
+            await page.click("#share summary");
+            await copy("elements");
+            await drawnViews(page, "#share attn-view");
+            const elements = await page.$$eval("#share attn-view", (views) =>
+                views.map((view) => {
+                    const cells = view.shadowRoot.querySelector(".weights");
+                    const { width, height } = cells;
+                    const { data } = cells.getContext("2d").getImageData(0, 0, width, height);
+                    return [...data];
+                }),
+            );
+            for (const [at, backend] of backends.entries()) {
+                assert.ok(new Set(elements[at]).size > 8, backend);
+                assert.deepEqual(elements[at], await savedCells(backend), backend);
+            }
+        },
+    );
 
 test("elements speak the page's language, also of what is wrong", async () => {
     await reopen("index.de.html#lang=de&preset=none");

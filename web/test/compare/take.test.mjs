@@ -9,9 +9,8 @@ import {
     change,
     drop,
     number,
-    openDetails,
     page,
-    panel,
+    saving,
     testOrigins,
     write,
 } from "../support/panels.mjs";
@@ -21,13 +20,6 @@ const eps = 2 ** -23;
 
 const take = (root, format) => takeFrom(page, root, format);
 const look = (file, type) => lookAt(page, file, type);
-
-async function saving(backend) {
-    await openDetails();
-    const root = panel(backend).locator(".saving");
-    if (!(await root.evaluate((details) => details.open))) await root.locator("summary").click();
-    return root;
-}
 
 /** The array that a panel saves. */
 const shownBy = async (backend) => readNpy((await take(await saving(backend), "npy")).bytes);

@@ -90,6 +90,14 @@ export async function openDetails() {
     while ((await closed.count()) > 0) await closed.first().click();
 }
 
+/** What gives a panel as files, folded out. */
+export async function saving(backend) {
+    await openDetails();
+    const root = panel(backend).locator(".saving");
+    if (!(await root.evaluate((details) => details.open))) await root.locator("summary").click();
+    return root;
+}
+
 /** What softmax may be off by, for the page's text, by these rules. */
 export async function mostOfText(rules = {}) {
     const dim = Number(await page.inputValue("#dim"));
