@@ -8,6 +8,7 @@ import { share as germanSaving } from "./src/words/de/folds";
 import { gallery as german } from "./src/words/de/gallery";
 import { share as englishSaving } from "./src/words/en/folds";
 import { gallery as english } from "./src/words/en/gallery";
+import { commonTitle, variantsOf } from "./variants.js";
 
 const tables = { en: english, de: german };
 const savings = { en: englishSaving, de: germanSaving };
@@ -91,13 +92,47 @@ function section(figures, language) {
 <section aria-labelledby="${lab}">
   <h2 id="${lab}">${say(title)}</h2>
   <p class="hint">${say(summary)} ${say(reference)}.</p>
-  <ul class="figures">${figures.map((figure) => card(figure, language)).join("")}</ul>
+  <ul class="figures">${variantsOf(figures)
+      .map((all) => card(all, language))
+      .join("")}</ul>
 </section>`;
 }
 
-function card({ name, heights, lab, panel, verdict, found, command, host, tier }, language) {
+/** Of figures that are variants of each other, or of one. */
+function card(figures, language) {
+    const [{ name, panel, verdict }] = figures;
+    const { own, beyond } = tables[language];
+    const say = sayingIn(language);
+    const isOne = figures.length === 1;
+    const runs = isOne ? run(figures[0], language) : variants(figures, language);
+    return `
+<li class="card"${isOne ? ` id="${name}" data-run` : ""} data-verdict="${verdict}">
+  <h3>${commonTitle(figures.map(({ panel: { title } }) => say(title)))}</h3>
+  <p>${say(panel.plain)}</p>
+  <p class="claim">${panel.own ? `<strong>${own}</strong> ` : ""}${say(panel.claim)}</p>
+  ${panel.where ? `<p class="hint">${say(panel.where)}</p>` : ""}
+  ${panel.ours ? `<p class="hint">${beyond} ${say(panel.ours)}</p>` : ""}
+  ${runs}
+</li>`;
+}
+
+/** One of them is open, the first unless an address leads to another. */
+function variants(figures, language) {
+    const say = sayingIn(language);
+    const [first] = figures;
+    const each = figures.map((figure) => {
+        const open = figure === first ? " open" : "";
+        return `
+  <details class="variant" name="of-${first.name}"${open}><summary>${say(figure.panel.title)}</summary>
+  <div id="${figure.name}" data-run data-verdict="${figure.verdict}">${run(figure, language)}</div></details>`;
+    });
+    return each.join("");
+}
+
+/** What came out, its picture and files, and how it is run. */
+function run({ name, heights, lab, panel, verdict, found, command, host, tier }, language) {
     const { whole, shown } = heights;
-    const { run, takesHours, howMade, measured, own, beyond } = tables[language];
+    const { run, takesHours, howMade, measured } = tables[language];
     const say = sayingIn(language);
     const address = `./${fileOf("labs", language)}#${new URLSearchParams({ lab, panel: panel.id })}`;
     const end =
@@ -107,19 +142,11 @@ function card({ name, heights, lab, panel, verdict, found, command, host, tier }
     const times = panel.serial
         ? `\n  <p class="measured">${measured(say(host), escaped(tier))}</p>`
         : "";
-    return `
-<li class="card" id="${name}" data-verdict="${verdict}">
-  <h3>${say(panel.title)}</h3>
-  <p>${say(panel.plain)}</p>
-  <p class="claim">${panel.own ? `<strong>${own}</strong> ` : ""}${say(panel.claim)}</p>
-  ${panel.where ? `<p class="hint">${say(panel.where)}</p>` : ""}
-  <p><strong class="verdict">${say(verdict)}</strong> ${say(found)}</p>${times}
-  ${panel.ours ? `<p class="hint">${beyond} ${say(panel.ours)}</p>` : ""}
+    return `<p><strong class="verdict">${say(verdict)}</strong> ${say(found)}</p>${times}
   <svg viewBox="0 0 640 ${shown}" aria-hidden="true"><image href="${addressOf(`${name}.svg`)}" width="640" height="${whole}" /></svg>
   ${saving(name, say(panel.title), language)}
   <details><summary>${howMade}</summary><pre tabindex="0"><code>${escaped(command)}</code></pre><p>${say(host)}</p></details>
-  ${end}
-</li>`;
+  ${end}`;
 }
 
 /** A run's own files are there without a program; src/labs/gallery.ts makes the PNG. `title`: as HTML. */

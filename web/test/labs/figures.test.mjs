@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { labs } from "libattn-labs";
 import { runnerImport } from "vite";
 import { readFigures, readRun } from "../../figures.js";
+import { variantsOf } from "../../variants.js";
 import { openSite } from "../support/site.mjs";
 import { jsonOf, lines, look, take } from "../support/taking.mjs";
 
@@ -17,12 +18,12 @@ test("each figure that was run has its claim, its verdict, its picture and its c
     const missing = [];
     page.on("requestfailed", (request) => missing.push(request.url()));
     await page.goto(`${site.url}figures.html`);
-    assert.equal(await page.locator(".figures > li").count(), figures.length);
-    const ids = await page.locator(".figures > li").evaluateAll((all) => all.map(({ id }) => id));
-    assert.equal(ids.indexOf("separation-3a-inside"), ids.indexOf("separation-3a") + 1);
+    const ids = await page.locator("[data-run]").evaluateAll((all) => all.map(({ id }) => id));
+    assert.deepEqual(ids.toSorted(), figures.map(({ name }) => name).toSorted());
     for (const { name, panel, verdict, found, command } of figures) {
         const card = page.locator(`#${name}`);
-        const text = await card.textContent();
+        const around = page.locator(".figures > li", { has: card }).or(page.locator(`li#${name}`));
+        const text = await around.textContent();
         const said = [panel.title, panel.plain, panel.claim, panel.where, panel.ours ?? ""];
         for (const part of [...said, verdict, found, command])
             assert.ok(text.includes(part), `${name}: ${part}`);
@@ -79,14 +80,16 @@ test("a strip has a square for each statement, leads to it, and shows those of o
     const figures = await readFigures();
     const page = await site.newPage();
     await page.goto(`${site.url}figures.html`);
+    const cards = variantsOf(figures);
     const squares = page.locator(".claims li");
     assert.equal(await squares.count(), figures.length);
     const seen = (selector) => page.locator(`${selector}:visible`).count();
     for (const verdict of ["holds", "fails", "undecided", "illustration"]) {
         const count = figures.filter((each) => each.verdict === verdict).length;
+        const shown = cards.filter(([each]) => each.verdict === verdict).length;
         await page.check(`#only-${verdict}`);
-        assert.deepEqual([await seen(".claims li"), await seen(".figures > li")], [count, count]);
-        assert.equal(await seen(`.figures > [data-verdict=${verdict}]`), count);
+        assert.deepEqual([await seen(".claims li"), await seen(".figures > li")], [count, shown]);
+        assert.equal(await seen(`.figures > [data-verdict=${verdict}]`), shown);
     }
     await page.check("#only-all");
     await page.click('.claims a[href="#separation-4a"]');
@@ -94,6 +97,59 @@ test("a strip has a square for each statement, leads to it, and shows those of o
     const { y } = await page.locator("#separation-4a").boundingBox();
     assert.ok(y >= 0 && y < page.viewportSize().height, `${y}`);
     await page.close();
+});
+
+test("figures that differ by a letter share a card, which opens the one that is asked for", async () => {
+    const figures = await readFigures();
+    const lists = variantsOf(figures).map((all) => all.map(({ name }) => name));
+    assert.deepEqual(lists.flat().toSorted(), figures.map(({ name }) => name).toSorted());
+    const page = await site.newPage();
+    await page.goto(`${site.url}figures.html`);
+    const cards = await page
+        .locator(".figures > li")
+        .evaluateAll((all) =>
+            all.map((card) =>
+                [card, ...card.querySelectorAll("[data-run]")]
+                    .filter((each) => each.matches("[data-run]"))
+                    .map(({ id }) => id),
+            ),
+        );
+    assert.deepEqual(cards.toSorted(), lists.toSorted());
+    const isOpen = (name) => page.locator(`#${name} image`).isVisible();
+    assert.deepEqual([await isOpen("separation-5a"), await isOpen("separation-5c")], [true, false]);
+    const card = page.locator(".figures > li", { has: page.locator("#separation-5a") });
+    assert.equal(
+        await card.locator("h3").textContent(),
+        "Self-attention, X = ones, over n, d, m, a1, a0, c",
+    );
+    await page.click('.claims a[href="#separation-5c"]');
+    assert.deepEqual([await isOpen("separation-5a"), await isOpen("separation-5c")], [false, true]);
+    await card.locator("summary", { hasText: /over a0$/ }).click();
+    assert.deepEqual([await isOpen("separation-5c"), await isOpen("separation-5e")], [false, true]);
+    await page.close();
+});
+
+test("variants have one verdict and differ by one letter or number, no word and no more of them", () => {
+    const panel = {
+        title: "Error over n",
+        plain: "Less is off.",
+        claim: "As D1 says.",
+        own: false,
+    };
+    const figure = (changed, more = {}) => ({
+        ...{ lab: "a", verdict: "holds", panel: { ...panel, ...changed } },
+        ...more,
+    });
+    const count = (...all) => variantsOf([figure({}), ...all]).length;
+    assert.equal(count(figure({ title: "Error over m" }), figure({ claim: "As D12 says." })), 1);
+    for (const other of [
+        figure({ title: "Error over length" }),
+        figure({ title: "Error over m", claim: "As D2 says." }),
+        figure({ title: "Error over n m" }),
+        figure({ title: "Error over m" }, { verdict: "fails" }),
+        figure({ title: "Error over m" }, { lab: "b" }),
+    ])
+        assert.equal(count(other), 2, JSON.stringify(other));
 });
 
 test("a card of measured times says on which machine, in both languages", async () => {
@@ -122,7 +178,7 @@ test("the German gallery has the same cards, in German, and leads to German runs
     const page = await site.newPage();
     const cards = async (file) => {
         await page.goto(site.url + file);
-        return page.locator(".figures > li").evaluateAll((all) =>
+        return page.locator("[data-run]").evaluateAll((all) =>
             all.map((card) => ({
                 name: card.id,
                 verdict: card.dataset.verdict,
