@@ -8,6 +8,7 @@ import { noteModules, notice, noticeOfModules } from "./notice.js";
 import { opening } from "./opening.js";
 import { packed } from "./packed.js";
 import { files } from "./pages.js";
+import { site } from "./site.js";
 import { programOf } from "./src/one/program.js";
 import { languages, words, wordsOf } from "./words.js";
 
@@ -19,6 +20,7 @@ export default defineConfig({
         opening(),
         oneFile(),
         notice(),
+        site(process.env.ATTN_SITE),
         serviceWorker(),
         packed(),
     ],
