@@ -9,7 +9,7 @@
 typedef struct recorded {
     task_t task; /**< begun, with the rows and the origin of the file */
     conclusion_t conclusion;
-    char command[1024];
+    char command[1 << 13];
 } recorded_t;
 
 /**
