@@ -211,8 +211,8 @@ static void precisions_choose_products(void **state) {
     (void)state;
     if (ATTN_SMALL) return; /* it has no precision to choose */
     attn_context_t *context = fixture_context(1);
-    const attn_tier_t tier = attn_context_tier(context);
-    const int tiles = tier == ATTN_TIER_AMX, bf16 = tiles || tier == ATTN_TIER_AVX512BF16;
+    const int tiles = attn_context_tier(context) == ATTN_TIER_AMX;
+    const int bf16 = fixture_multiplies_bf16(context);
     const int floats = tiles ? 3 : 0;
     assert_int_equal(parts_of(context, ATTN_F32, "auto"), floats);
     assert_int_equal(parts_of(context, ATTN_F32, "f32"), floats);

@@ -79,11 +79,14 @@ build_command() {
 }
 
 # What tells one tier from another: the vocabulary, the tile, and each backend on it.
-readonly KERNEL_TESTS='^(simd|tile|dots|backends|softmax|linear|sparse|sketch|conformance|conformance_linear)\.|^(semantics_features|softmax_values|sparse_patterns)\.(avx512bf16|amx)$'
+readonly KERNEL_TESTS='^(simd|tile|dots|bf16|softmax_precision|backends|softmax|linear|sparse|sketch|conformance|conformance_linear)\.|^(semantics_features|softmax_values|sparse_patterns)\.(avx512bf16|amx)$'
 
-# kernel_tests: the options that choose them, unless everything is run.
+# The same of AArch64: where a tier is one below it but for some products, those.
+readonly AARCH64_TESTS='^(simd|tile|dots|backends|softmax|linear|sparse|sketch|conformance|conformance_linear)\.neon$|^(dots|bf16|softmax_precision)\.|^semantics_quantised\.neondot$|^semantics_features\.neonbf16$|^tier_of_'
+
+# kernel_tests [TESTS]: the options that choose them, unless everything is run.
 kernel_tests() {
-    takes_all || printf '%s\n' --tests-regex "$KERNEL_TESTS"
+    takes_all || printf '%s\n' --tests-regex "${1:-$KERNEL_TESTS}"
 }
 
 # --- the steps ---
@@ -184,11 +187,11 @@ step_mpi() {
     ctest --preset mpich
 }
 
-# NEON, and x86 processors that have no more than a tier: the choice of tiers and the instructions of each.
+# AArch64, and x86 processors that have no more than a tier: the choice of tiers and the instructions of each.
 step_qemu() {
     on_x86_64 || return 0
     local options
-    mapfile -t options < <(kernel_tests)
+    mapfile -t options < <(kernel_tests "$AARCH64_TESTS")
     share 0.05 0.1
     build_preset native
     tests/qemu.sh build/native

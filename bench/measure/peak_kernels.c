@@ -40,7 +40,7 @@ MULTIPLY_ADD(12)
 enum { DOT_ROWS = 4, DOT_COLUMNS = ATTN_SIMD_BITS == 512 ? 3 : 2 };
 
 /* Each word's numbers are balanced: 1 and -1 in columns, one number in rows. So no sum overflows. */
-#define DOTS(BITS, ROW, COLUMN)                                                                    \
+#define DOTS(BITS, PRODUCT, ROW, COLUMN)                                                           \
     static float dots_##BITS(int64_t steps) {                                                      \
         int32_t words[DOT_COLUMNS * VF_LANES], *columns = words;                                   \
         vi rows[DOT_ROWS], sums[DOT_ROWS][DOT_COLUMNS];                                            \
@@ -60,7 +60,7 @@ enum { DOT_ROWS = 4, DOT_COLUMNS = ATTN_SIMD_BITS == 512 ? 3 : 2 };
                 const vi column = vi_load(columns + c * VF_LANES);                                 \
                 ATTN_UNROLL                                                                        \
                 for (int r = 0; r < DOT_ROWS; r++)                                                 \
-                    sums[r][c] = vi_dot##BITS(sums[r][c], rows[r], column);                        \
+                    sums[r][c] = PRODUCT(sums[r][c], rows[r], column);                             \
             }                                                                                      \
         }                                                                                          \
         vf total = vf_zero();                                                                      \
@@ -72,10 +72,14 @@ enum { DOT_ROWS = 4, DOT_COLUMNS = ATTN_SIMD_BITS == 512 ? 3 : 2 };
         return vf_reduce_add(total);                                                               \
     }
 
-#if VI_HAS_DOT8
-DOTS(8, 0x01010101, (int32_t)0xff01ff01)
+#if VI_HAS_PAIRS
+enum { DOT8_OPERATIONS = 16 * VF_LANES };
+DOTS(8, vi_multiply8, 0x01010101, (int32_t)0xff01ff01)
+#elif VI_HAS_DOT8
+enum { DOT8_OPERATIONS = 8 * VF_LANES };
+DOTS(8, vi_dot8, 0x01010101, (int32_t)0xff01ff01)
 #endif
-DOTS(16, 0x00010001, (int32_t)0xffff0001)
+DOTS(16, vi_dot16, 0x00010001, (int32_t)0xffff0001)
 
 enum { LINE = 16 /* floats */ };
 
@@ -147,7 +151,7 @@ const peak_kernels_t ATTN_KERNEL(peak_kernels) = {
     .dots =
         {
 #if VI_HAS_DOT8
-            {dots_8, 8 * DOT_ROWS *DOT_COLUMNS *VF_LANES},
+            {dots_8, DOT8_OPERATIONS *DOT_ROWS *DOT_COLUMNS},
 #else
             {NULL, 0},
 #endif

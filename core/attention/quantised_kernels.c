@@ -149,7 +149,7 @@ ATTN_INLINE void take_step(const form_t form, const step_t *step) {
     flash_shape(step->tile, step->segment, step->base + step->first, step->keys);
     weigh(form, step, rescale, scales);
     if (!tile->out) return;
-    memset(step->space->weights + tile->rows * row_bytes, 0,
+    memset(step->space->weights + tile->rows * row_bytes, form.bytes == 1 ? DOTS_ZERO : 0,
            (size_t)((TILE_ROWS - tile->rows) * row_bytes));
     const int64_t words = dots_words(form.bytes, QUANTISED_KEYS);
     for (int64_t c = 0; c < tile->value_dim; c += PANEL) {
@@ -239,7 +239,7 @@ ATTN_INLINE int64_t prepare(const form_t form, const attn_head_t *head,
             .words = DOTS_BY_ROW ? space->words : space->queries[t].words,
             .scales = space->queries[t].scales,
             .width = FLASH_ROWS,
-            .flip = form.bytes == 1 ? (int32_t)0x80808080 : 0,
+            .flip = form.bytes == 1 ? DOTS_FLIP : 0,
         };
         quantise_columns(form.bytes, space->flash.tiles[t].query, TILE_ROWS, dim,
                          quantise_level(form.key_level, dim), &to, FLASH_ROWS);

@@ -5,7 +5,7 @@ set(ATTN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attn)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/attn TYPE INCLUDE)
 # What kernels of plugins are written against, in a folder of its own: <prefix>/include/attn-simd.
 set(ATTN_SIMD_DIR ${CMAKE_INSTALL_INCLUDEDIR}/attn-simd)
-foreach(header IN ITEMS bits128 bits256 bits512 convert half math scalar simd tiers)
+foreach(header IN ITEMS arm bits128 bits256 bits512 convert half math scalar simd tiers)
   install(FILES ${PROJECT_SOURCE_DIR}/core/simd/${header}.h DESTINATION ${ATTN_SIMD_DIR}/simd)
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/core/simd/README.md DESTINATION ${ATTN_SIMD_DIR}/simd)

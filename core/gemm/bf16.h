@@ -154,6 +154,8 @@ typedef struct bf16_panel {
 
 #if VF_HAS_AMX
 #include "gemm/bf16_amx.h"
+#elif VI_HAS_PAIRS
+#include "gemm/bf16_pairs.h"
 #else
 #include "gemm/bf16_vectors.h"
 #endif

@@ -6,8 +6,9 @@
  * consecutive terms of a dot product, the first in the low bits; what follows is a tile of words as
  * tile.h's is of floats. Sums are exact: levels (quantise_level()) keep them within 32 bits.
  *
- * Products of bytes take unsigned ones on one side: queries are moved up by 128, and what that
- * adds, 128 times a key's sum, is what the sums of its column begin below zero with.
+ * Products of bytes take unsigned ones on the left: queries are moved up by 128, and what that
+ * adds, 128 times a key's sum, is what the sums of its column begin below zero with. Where they take signed ones
+ * (VI_LEFT_SIGNED), queries are as they are, weights are moved down by 128, and sums begin with as much above zero.
  */
 #ifndef ATTN_GEMM_DOTS_H
 #define ATTN_GEMM_DOTS_H
@@ -23,6 +24,12 @@
 
 ATTN_INLINE int64_t dots_words(int bytes, int64_t terms) { return (terms * bytes + 3) / 4; }
 
+/* What words of bytes on the left are changed by, of signed numbers, and what a byte of zero is, of unsigned ones. */
+enum {
+    DOTS_FLIP = VI_LEFT_SIGNED ? 0 : (int32_t)0x80808080,
+    DOTS_ZERO = VI_LEFT_SIGNED ? 0x80 : 0
+};
+
 ATTN_INLINE vi dots_add(int bytes, vi sum, vi rows, vi columns) {
 #if VI_HAS_DOT8
     if (bytes == 1) return vi_dot8(sum, rows, columns);
@@ -31,11 +38,11 @@ ATTN_INLINE vi dots_add(int bytes, vi sum, vi rows, vi columns) {
     return vi_dot16(sum, rows, columns);
 }
 
-/* The low bits of rounded numbers side by side, as whole numbers of `bytes` bytes. */
+/* The low bits of rounded numbers side by side, as whole numbers of `bytes` bytes: unsigned ones for the left. */
 ATTN_INLINE void dots_store(int bytes, void *to, vf rounded) {
 #if VI_HAS_DOT8
     if (bytes == 1) {
-        vf_store_low8(to, rounded);
+        vf_store_low8(to, VI_LEFT_SIGNED ? vf_sub(rounded, vf_set1(128)) : rounded);
         return;
     }
 #endif
@@ -75,7 +82,8 @@ ATTN_INLINE void dots_scores(int bytes, int64_t words, const int32_t *rows, int6
     for (int r = 0; r < TILE_ROWS; r++) {
         ATTN_UNROLL
         for (int v = 0; v < TILE_VECTORS; v++)
-            sums[r][v] = bytes == 1 ? vi_load(columns->starts + v * VF_LANES) : vi_zero();
+            sums[r][v] =
+                bytes == 1 && !VI_LEFT_SIGNED ? vi_load(columns->starts + v * VF_LANES) : vi_zero();
     }
     dots_product(bytes, words, (const char *)rows, DOTS_BY_ROW ? 4 : 4 * width,
                  DOTS_BY_ROW ? 4 * width : 4, columns->words, sums);
@@ -90,6 +98,18 @@ ATTN_INLINE void dots_scores(int bytes, int64_t words, const int32_t *rows, int6
     }
 }
 
+/* What the sums of dots_accumulate() begin with: 128 times each column's. */
+ATTN_INLINE vi dots_start_(int bytes, int64_t words, const int32_t *columns) {
+    const vi half = vi_set1(0x40404040); /* of 128, which is no signed byte */
+    vi start = vi_zero();
+    if (bytes > 1 || !VI_LEFT_SIGNED) return start;
+    for (int64_t g = 0; g < words; g++) {
+        const vi column = vi_load(columns + g * PANEL);
+        start = dots_add(bytes, dots_add(bytes, start, half, column), half, column);
+    }
+    return start;
+}
+
 /** out[r][c] = rescale[r]*out[r][c] + scales[r] * columns.scales[c] * the dot product of row r, whose words
  * are at rows + r*row_step bytes, with column c, for the `count` columns of a panel that are there, up to
  * whole vectors. */
@@ -97,11 +117,14 @@ ATTN_INLINE void dots_accumulate(int bytes, int64_t words, const char *rows, int
                                  const float *scales, const float *rescale,
                                  const dots_columns_t *columns, float *restrict out,
                                  int64_t out_stride, int64_t count) {
-    vi sums[TILE_ROWS][TILE_VECTORS];
+    vi sums[TILE_ROWS][TILE_VECTORS], starts[TILE_VECTORS];
+    ATTN_UNROLL
+    for (int v = 0; v < TILE_VECTORS; v++)
+        starts[v] = dots_start_(bytes, words, columns->words + v * VF_LANES);
     ATTN_UNROLL
     for (int r = 0; r < TILE_ROWS; r++) {
         ATTN_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = vi_zero();
+        for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = starts[v];
     }
     dots_product(bytes, words, rows, 4, row_step, columns->words, sums);
     ATTN_UNROLL

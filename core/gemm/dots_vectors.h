@@ -2,6 +2,10 @@
 #ifndef ATTN_GEMM_DOTS_VECTORS_H
 #define ATTN_GEMM_DOTS_VECTORS_H
 
+#if VI_HAS_PAIRS
+#include "gemm/dots_pairs.h"
+#endif
+
 /* A thread is always ready for products. */
 ATTN_INLINE void dots_begin(void) {}
 ATTN_INLINE void dots_end(void) {}
@@ -44,6 +48,12 @@ ATTN_INLINE void dots_product_rows_(int bytes, int64_t words, const char *restri
 ATTN_INLINE void dots_product(int bytes, int64_t words, const char *restrict rows,
                               int64_t word_step, int64_t row_step, const int32_t *restrict columns,
                               vi sums[TILE_ROWS][TILE_VECTORS]) {
+#if VI_HAS_PAIRS
+    if (bytes == 1) {
+        const int64_t done = dots_product_pairs_(words, rows, word_step, row_step, columns, sums);
+        words -= done, rows += done * word_step, columns += done * PANEL;
+    }
+#endif
     ATTN_UNROLL
     for (int r = 0; r < TILE_ROWS; r += DOTS_ROWS)
         dots_product_rows_(bytes, words, rows + r * row_step, word_step, row_step, columns,

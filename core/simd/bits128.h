@@ -99,6 +99,9 @@ ATTN_INLINE void vf_store_low16(uint16_t *p, vf v) {
     const __m128i low = _mm_and_si128(_mm_castps_si128(v), _mm_set1_epi32(0xffff));
     _mm_storel_epi64((__m128i *)(void *)p, _mm_packus_epi32(low, low));
 }
+#if defined(__aarch64__)
+#include "simd/arm.h"
+#endif
 ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) {
 #if defined(__wasm_relaxed_simd__)
     return (vf)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);

@@ -30,19 +30,28 @@
  *     vi_zero() vi_set1(x) vi_load(p)          constants, and VF_LANES of them, any alignment
  *     vi_to_vf(v)                              as floats, rounded to nearest even
  *     vi_dot16(sum, a, b)                      sum + the products of both signed halves of each lane
- *     vi_dot8(sum, a, b)                       sum + the products of a lane's four bytes, unsigned in a,
- *                                              signed in b, modulo 2^32; only where VI_HAS_DOT8
+ *     vi_dot8(sum, a, b)                       sum + the products of a lane's four bytes, unsigned in a (VI_LEFT_SIGNED:
+ *                                              signed), signed in b, modulo 2^32; only where VI_HAS_DOT8
  *     vi_load_i8(p)                            2 * VF_LANES signed bytes, as the halves of the lanes
  *     vi_pair(a, b, to)                        to[0] and to[1]: each half of a beside its like of b, in an order
  *                                              of the tier's own; vf_unpair(to) puts their lanes in order
  *     vf_store_low16(p, v) vf_store_low8(p, v) the low bits of VF_LANES floats; the latter VI_HAS_DOT8
  *
  *     vf_dot_bf16(sum, a, b)                   sum + the products of both halves of each lane, bf16 numbers; these
- *                                              only where VF_HAS_BF16, and denormals may count as zero
+ *                                              only where VF_HAS_BF16, this not where VI_HAS_PAIRS, and denormals
+ *                                              may count as zero
  *     vf_cut_bf16(v) vf_nearest_bf16(v)        the nearest bf16 number towards zero; the nearest
  *     vf_store_upper16(p, v)                   VF_LANES floats that are bf16 numbers, as such
  *     vf_store_nearest_bf16(p, v)              vf_store_bf16(), but denormals may become zero
  *     vi_pair_bf16(low, high) vi_store(p, v)   lanes whose halves are two such floats
+ *
+ *     vf_multiply_bf16(sum, a, b)              lane 2r + c: sum + the products of a's half r and b's half c, four bf16
+ *                                              numbers each: two rows by two columns; these only where VI_HAS_PAIRS,
+ *                                              and this VF_HAS_BF16
+ *     vi_multiply8(sum, a, b)                  the same of eight bytes, unsigned in a, signed in b, modulo 2^32
+ *     vi_load_halves(p, q)                     half a vector at p, and behind it half a vector at q, any alignment
+ *     vi_interleave(a, b, to)                  lanes of both by turns, to[0] and to[1]
+ *     vi_meet(a, b, to) vf_meet(a, b, to)      to[0]: the lower halves of both; to[1]: the upper ones
  *
  *     vf_prefetch(address)                     ask for a cache line, into the second cache
  *     vf_prefetch_bytes(address, bytes)        for all there are, first of all; nothing where VF_FETCHES is 0
@@ -134,14 +143,30 @@
 #endif
 
 /* Whether integers of 8 bits are multiplied four at a time; else they are widened to 16. */
-#if (ATTN_SIMD_BITS == 512 && defined(__AVX512VNNI__)) || defined(ATTN_EMULATED_VNNI)
+#if (ATTN_SIMD_BITS == 512 && defined(__AVX512VNNI__)) || defined(ATTN_EMULATED_VNNI) ||           \
+    (ATTN_SIMD_BITS == 128 && defined(__ARM_FEATURE_DOTPROD))
 #define VI_HAS_DOT8 1
 #else
 #define VI_HAS_DOT8 0
 #endif
 
+/* Whether two rows by two columns are one instruction. */
+#if ATTN_SIMD_BITS == 128 && defined(__ARM_FEATURE_MATMUL_INT8)
+#define VI_HAS_PAIRS 1
+#else
+#define VI_HAS_PAIRS 0
+#endif
+
+/* Whether bytes on the left are signed, too: Arm has the mixed products with those of pairs. */
+#if VI_HAS_DOT8 && defined(__ARM_FEATURE_DOTPROD) && !VI_HAS_PAIRS
+#define VI_LEFT_SIGNED 1
+#else
+#define VI_LEFT_SIGNED 0
+#endif
+
 /* Whether products of bf16 numbers are one instruction; nobody asks for them elsewhere. */
-#if (ATTN_SIMD_BITS == 512 && defined(__AVX512BF16__)) || defined(ATTN_EMULATED_BF16)
+#if (ATTN_SIMD_BITS == 512 && defined(__AVX512BF16__)) || defined(ATTN_EMULATED_BF16) ||           \
+    (VI_HAS_PAIRS && defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC))
 #define VF_HAS_BF16 1
 #else
 #define VF_HAS_BF16 0

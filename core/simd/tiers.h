@@ -39,6 +39,11 @@
     X(amx, AMX, 512, 32, 32, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8 -mfma -mf16c -mprefer-vector-width=512", __VA_ARGS__)
 #define ATTN_TIERS_AARCH64(X, ...)                                                                 \
     X(neon, NEON, 128, 8, 12, "", __VA_ARGS__) /* 24 of 32 */
+#define ATTN_TIERS_AARCH64_DOTS(X, ...)                                                            \
+    X(neondot, NEONDOT, 128, 8, 12, "-march=armv8.2-a+dotprod", __VA_ARGS__)                       \
+    X(neoni8mm, NEONI8MM, 128, 8, 12, "-march=armv8.2-a+dotprod+i8mm", __VA_ARGS__)
+#define ATTN_TIERS_AARCH64_BF16(X, ...)                                                            \
+    X(neonbf16, NEONBF16, 128, 8, 12, "-march=armv8.2-a+dotprod+i8mm+bf16", __VA_ARGS__)
 #define ATTN_TIERS_WASM128(X, ...)                                                                 \
     X(wasm128, WASM128, 128, 4, 8, "-msimd128", __VA_ARGS__) /* 8: engines keep registers */
 #define ATTN_TIERS_WASMRELAXED(X, ...)                                                             \
@@ -52,6 +57,8 @@
     ATTN_TIERS_X86_64_BF16(X, __VA_ARGS__)                                                         \
     ATTN_TIERS_X86_64_TILES(X, __VA_ARGS__)                                                        \
     ATTN_TIERS_AARCH64(X, __VA_ARGS__)                                                             \
+    ATTN_TIERS_AARCH64_DOTS(X, __VA_ARGS__)                                                        \
+    ATTN_TIERS_AARCH64_BF16(X, __VA_ARGS__)                                                        \
     ATTN_TIERS_WASM128(X, __VA_ARGS__)                                                             \
     ATTN_TIERS_WASMRELAXED(X, __VA_ARGS__)
 
@@ -73,6 +80,10 @@
 #define ATTN_TILE_TIERS(X, ...) ATTN_TIERS_X86_64_TILES(X, __VA_ARGS__)
 #define ATTN_BF16_TIERS(X, ...)                                                                    \
     ATTN_TIERS_X86_64_BF16(X, __VA_ARGS__) ATTN_TILE_TIERS(X, __VA_ARGS__)
+#elif defined(__aarch64__)
+#define ATTN_DOT_TIERS(X, ...) ATTN_TIERS(X, __VA_ARGS__) ATTN_TIERS_AARCH64_DOTS(X, __VA_ARGS__)
+#define ATTN_TILE_TIERS(X, ...)
+#define ATTN_BF16_TIERS(X, ...) ATTN_TIERS_AARCH64_BF16(X, __VA_ARGS__)
 #else
 #define ATTN_DOT_TIERS(X, ...) ATTN_TIERS(X, __VA_ARGS__)
 #define ATTN_TILE_TIERS(X, ...)

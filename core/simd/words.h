@@ -1,5 +1,5 @@
 /*
- * simd/words.h: rows of words of 32 bits, as pairs of bf16 numbers are; for tiers of 512 bits.
+ * simd/words.h: rows of words of 32 bits, as pairs of bf16 numbers are; for tiers of 128 and of 512 bits.
  */
 #ifndef ATTN_SIMD_WORDS_H
 #define ATTN_SIMD_WORDS_H
@@ -10,6 +10,12 @@
 ATTN_INLINE __m128 words_quarter_(const char *p) {
     return _mm_loadu_ps((const float *)(const void *)p);
 }
+#if ATTN_SIMD_BITS == 128
+ATTN_INLINE vf words_quarters_(const char *p, int64_t bytes) {
+    (void)bytes;
+    return words_quarter_(p);
+}
+#else
 ATTN_INLINE __m256 words_half_(const char *p, int64_t bytes) {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(words_quarter_(p)),
                                 words_quarter_(p + bytes), 1);
@@ -18,6 +24,7 @@ ATTN_INLINE vf words_quarters_(const char *p, int64_t bytes) {
     return _mm512_insertf32x8(_mm512_castps256_ps512(words_half_(p, bytes)),
                               words_half_(p + 2 * bytes, bytes), 1);
 }
+#endif
 ATTN_INLINE void words_store_(int32_t *to, vf v) { vf_store((float *)(void *)to, v); }
 
 /** 4 words of VF_LANES rows, `bytes` apart, at any address: to[k*width + j] is word k of row j. */

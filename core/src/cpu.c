@@ -27,9 +27,18 @@ static bool has_f16c(void) {
     unsigned a, b, c, d;
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+
+/* Linux's bits for them (asm/hwcap.h), of which older headers lack some: of AT_HWCAP, and of AT_HWCAP2. */
+enum { HAS_DOTPROD = 1 << 20 };
+enum { HAS_I8MM = 1 << 13, HAS_BF16 = 1 << 14 };
+
+static bool system_says(unsigned long type, unsigned long bit) { return getauxval(type) & bit; }
 #endif
 
-/* A WASM module or an AArch64 program that has started can run all it contains. */
+/* A WASM module that has started can run all it contains, and so can an AArch64 program without what Linux tells of;
+ * other systems tell otherwise, and there it has no more. */
 static bool machine_has(attn_tier_t tier) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -62,6 +71,19 @@ static bool machine_has(attn_tier_t tier) {
 #endif
     default:
         return false;
+    }
+#elif defined(__aarch64__)
+    switch (tier) {
+#if defined(__linux__)
+    case ATTN_TIER_NEONDOT:
+        return system_says(AT_HWCAP, HAS_DOTPROD);
+    case ATTN_TIER_NEONI8MM:
+        return machine_has(ATTN_TIER_NEONDOT) && system_says(AT_HWCAP2, HAS_I8MM);
+    case ATTN_TIER_NEONBF16:
+        return machine_has(ATTN_TIER_NEONI8MM) && system_says(AT_HWCAP2, HAS_BF16);
+#endif
+    default:
+        return tier <= ATTN_TIER_NEON;
     }
 #else
     (void)tier;

@@ -165,7 +165,7 @@ static void scores_are_exact(void **state) {
     for (int bytes = k->has_bytes ? 1 : 2; bytes <= 2; bytes++)
         for (size_t n = 0; n < TEST_COUNT(TERMS); n++)
             for (int extreme = 0; extreme < 2; extreme++) {
-                const int32_t flip = bytes == 1 ? (int32_t)0x80808080 : 0;
+                const int32_t flip = bytes == 1 ? k->flip : 0;
                 test_label("%d bytes, %" PRId64 " terms, extreme %d", bytes, TERMS[n], extreme);
                 columns_t rows =
                     columns_create(k, bytes, TERMS[n], k->row_words, 20 + n, extreme, flip);

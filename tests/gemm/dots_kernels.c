@@ -68,6 +68,7 @@ const dots_kernels_t ATTN_KERNEL(attn_test_dots) = {
     .panel = PANEL,
     .row_words = ROW_WORDS,
     .has_bytes = VI_HAS_DOT8,
+    .flip = DOTS_FLIP,
     .level = level,
     .quantise = quantise,
     .scores = scores,

@@ -10,6 +10,7 @@ typedef struct dots_kernels {
     int64_t rows, panel; /* of a tile */
     int64_t row_words;   /* from word to word of a row: `rows` in whole vectors */
     int has_bytes;       /* whether integers may have one byte; else two */
+    int32_t flip;        /* of such in rows */
     float (*level)(int64_t most, int64_t terms);
     /* from[terms][width], whole vectors, to words[words][width] and scales[width]; starts may be NULL. */
     void (*quantise)(int bytes, const float *from, int64_t terms, float level, int32_t flip,

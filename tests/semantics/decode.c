@@ -291,8 +291,7 @@ static void rows_that_are_packed(void **state) {
     for (size_t i = 0; i < TEST_COUNT(cases); i++) {
         if (!test_takes_case()) continue;
         attn_context_t *context = fixture_context(1 + i % 2);
-        const attn_tier_t tier = attn_context_tier(context);
-        const int multiplies = tier == ATTN_TIER_AVX512BF16 || tier == ATTN_TIER_AMX;
+        const int multiplies = fixture_multiplies_bf16(context);
         attn_problem_t problem = fixture_problem(cases[i].batch, cases[i].heads, cases[i].queries,
                                                  150, cases[i].dim, cases[i].value_dim);
         problem.kv_heads = cases[i].kv_heads;

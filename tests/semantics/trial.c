@@ -47,8 +47,7 @@ int trial_is_dense(void) { return trial_subject()->formula.form == FORM_SOFTMAX;
 
 int trial_next_subject(void) {
     attn_context_t *context = fixture_context(1);
-    const attn_tier_t tier = attn_context_tier(context);
-    const int bf16 = tier == ATTN_TIER_AVX512BF16 || tier == ATTN_TIER_AMX;
+    const int bf16 = fixture_multiplies_bf16(context);
     int found = 0;
     while (!found && turn < TEST_COUNT(SUBJECTS)) {
         const trial_subject_t *subject = &SUBJECTS[turn++];

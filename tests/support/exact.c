@@ -30,10 +30,12 @@
  * it lose bits: 2^-149 each.
  * Products of bf16 numbers (core/gemm/bf16.h) are exact, but factors are sums of parts: of one, which is off by w = 2^-8
  * of it, or of two, off by w^2, and then the product of both second parts, each at most w, is left out. Three are all of a
- * float; what they leave out, 2^-26 of a product, is less than one of the roundings counted above. Query and key are
+ * float; what they leave out, 2^-26 of a product, is less than one of the roundings counted above. Where two products are
+ * added to each other and then to the sum, each addition is off by 2 u (core/simd/arm.h), and so d of them by d u and 2 u
+ * beside: once in a logit, once in an output. Query and key are
  * off by that before they are multiplied, weight and value after the normaliser has summed weights as they were. A factor
  * whose type is bf16 is one part. Denormals count as zero, in factors and in results: 2^-126 of the other factor for each
- * product, and 2^-126.
+ * product, and twice 2^-126, of itself and of a sum.
  * The constants 4, 4 and 24 are those of arithmetic_t, for computations other than the library's.
  */
 #include "exact.h"
@@ -70,8 +72,9 @@ arithmetic_t exact_bf16(const attn_problem_t *problem, int parts) {
     const double key = problem->kv_dtype == ATTN_BF16 ? 0 : off;
     const int second = parts == 2; /* parts, which both factors have if they are not in bf16 */
     arithmetic_t arithmetic = EXACT_F32;
-    arithmetic.logit = both_off(query, key, second && query > 0 && key > 0 ? w * w : 0);
-    arithmetic.value = both_off(off, key, second && key > 0 ? w * w : 0);
+    const double sums = parts == 3 ? 0 : 2 * arithmetic.u; /* six products add one by one */
+    arithmetic.logit = sums + both_off(query, key, second && query > 0 && key > 0 ? w * w : 0);
+    arithmetic.value = sums + both_off(off, key, second && key > 0 ? w * w : 0);
     arithmetic.flush = (double)FLT_MIN;
     return arithmetic;
 }
@@ -194,7 +197,7 @@ static void raw_score(exact_t *e, const place_t *at, int64_t key) {
         const double term = e->query[k] * e->row[k];
         dot += term;
         absolute += fabs(term);
-        flushed += 1 + fabs(e->query[k]) + fabs(e->row[k]);
+        flushed += 2 + fabs(e->query[k]) + fabs(e->row[k]);
     }
     const arithmetic_t *a = at->arithmetic;
     e->score[0][key] = scale * dot;
@@ -337,7 +340,7 @@ static void weigh(exact_t *e, const place_t *at) {
 }
 
 static double products_off(const arithmetic_t *a, double weight, double value) {
-    return a->value * weight * fabs(value) + a->flush * (1 + weight + fabs(value));
+    return a->value * weight * fabs(value) + a->flush * (2 + weight + fabs(value));
 }
 
 static void mix(exact_t *e, const place_t *at) {

@@ -54,6 +54,11 @@ int64_t fixture_lanes(const attn_context_t *context) {
     }
 }
 
+int fixture_multiplies_bf16(const attn_context_t *context) {
+    const attn_tier_t tier = attn_context_tier(context);
+    return tier == ATTN_TIER_AVX512BF16 || tier == ATTN_TIER_AMX || tier == ATTN_TIER_NEONBF16;
+}
+
 attn_problem_t fixture_problem(int64_t batch, int64_t heads, int64_t queries, int64_t keys,
                                int64_t dim, int64_t value_dim) {
     attn_problem_t problem;

@@ -13,6 +13,9 @@ attn_context_t *fixture_context(int threads);
 /** Floats in a vector of the context's tier; 4 for the scalar one, so that its lengths mean something. */
 int64_t fixture_lanes(const attn_context_t *context);
 
+/** Whether the tier has products of bf16 numbers of its own. */
+int fixture_multiplies_bf16(const attn_context_t *context);
+
 /** f32, B batches, H heads over Hkv, self attention's sizes changed by the caller. */
 attn_problem_t fixture_problem(int64_t batch, int64_t heads, int64_t queries, int64_t keys,
                                int64_t dim, int64_t value_dim);

@@ -19,6 +19,9 @@ enum attn_tier_code {
     ATTN_TIER_AVX512BF16 = 5,  /**< those and BF16, where its products are twice as fast as f32's */
     ATTN_TIER_AMX = 6,         /**< AVX-512 with VNNI and BF16, and AMX's tiles of bf16 */
     ATTN_TIER_NEON = 16,       /**< AArch64 */
+    ATTN_TIER_NEONDOT = 17,    /**< that and FEAT_DotProd: dot products of bytes */
+    ATTN_TIER_NEONI8MM = 18,   /**< those and FEAT_I8MM: products of matrices of bytes */
+    ATTN_TIER_NEONBF16 = 19,   /**< those and FEAT_BF16: products of matrices of bf16 */
     ATTN_TIER_WASM128 = 32,    /**< SIMD128 */
     ATTN_TIER_WASMRELAXED = 33 /**< SIMD128 and relaxed SIMD */
 };
