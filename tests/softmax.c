@@ -1,12 +1,9 @@
 /* softmax against the oracle: every length around a vector, every form, order and corner. */
-#include "support/exact.h"
 #include "support/fixture.h"
 #include "support/test.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const formula_t SOFTMAX = {.form = FORM_SOFTMAX};
 
@@ -195,41 +192,7 @@ static void sums_of_many_keys_round_by_blocks(void **state) {
     attn_context_destroy(context);
 }
 
-static int parts_of(const attn_context_t *context, attn_dtype_t dtype, const char *precision) {
-    attn_problem_t problem = fixture_problem(1, 1, 200, 200, 8, 8);
-    char settings[32];
-    problem.dtype = problem.kv_dtype = dtype;
-    snprintf(settings, sizeof settings, "precision=%s", precision);
-    attn_plan_t *plan = fixture_plan(context, "softmax", &problem, settings);
-    const int parts = exact_parts(plan);
-    attn_plan_destroy(plan);
-    return parts;
-}
-
-/** Products of bf16 are taken where they are faster: one or three for each of floats by vectors, and six by tiles. */
-static void precisions_choose_products(void **state) {
-    (void)state;
-    if (ATTN_SMALL) return; /* it has no precision to choose */
-    attn_context_t *context = fixture_context(1);
-    const int tiles = attn_context_tier(context) == ATTN_TIER_AMX;
-    const int bf16 = fixture_multiplies_bf16(context);
-    const int floats = tiles ? 3 : 0;
-    assert_int_equal(parts_of(context, ATTN_F32, "auto"), floats);
-    assert_int_equal(parts_of(context, ATTN_F32, "f32"), floats);
-    assert_int_equal(parts_of(context, ATTN_F16, "auto"), floats);
-    assert_int_equal(parts_of(context, ATTN_BF16, "f32"), floats);
-    assert_int_equal(parts_of(context, ATTN_BF16, "auto"), bf16 ? 1 : 0);
-    assert_int_equal(parts_of(context, ATTN_F32, "bf16"), bf16 ? 1 : 0);
-    assert_int_equal(parts_of(context, ATTN_F32, "bf16x3"), bf16 ? 2 : 0);
-    attn_problem_t problem = fixture_problem(1, 1, 200, 200, 8, 8);
-    attn_plan_t *plan = fixture_plan(context, "softmax", &problem, "precision=int8");
-    assert_int_equal(strncmp(attn_plan_kernel(plan), "amx ", 4) == 0, tiles);
-    attn_plan_destroy(plan);
-    attn_context_destroy(context);
-}
-
-TEST_MAIN(cmocka_unit_test(precisions_choose_products), cmocka_unit_test(all_lengths),
-          cmocka_unit_test(all_dimensions), cmocka_unit_test(a_thousand_keys),
-          cmocka_unit_test(every_form), cmocka_unit_test(rows_without_keys),
-          cmocka_unit_test(groups_read_their_head), cmocka_unit_test(unusual_strides),
-          cmocka_unit_test(sums_of_many_keys_round_by_blocks))
+TEST_MAIN(cmocka_unit_test(all_lengths), cmocka_unit_test(all_dimensions),
+          cmocka_unit_test(a_thousand_keys), cmocka_unit_test(every_form),
+          cmocka_unit_test(rows_without_keys), cmocka_unit_test(groups_read_their_head),
+          cmocka_unit_test(unusual_strides), cmocka_unit_test(sums_of_many_keys_round_by_blocks))
