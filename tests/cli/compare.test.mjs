@@ -375,7 +375,9 @@ describe("attn bench", () => {
         assert.ok(arithmetic.every(({ gflops, gops16 }) => gflops > 0 && gops16 > 0));
         assert.ok(
             arithmetic.every(({ tier, gops8 }) =>
-                gops8 > 0 ? /^(avx512(vnni|bf16)|amx|neon(dot|i8mm|bf16))$/.test(tier) : gops8 === null,
+                gops8 > 0
+                    ? /^(avx512(vnni|bf16)|amx|neon(dot|i8mm|bf16))$/.test(tier)
+                    : gops8 === null,
             ),
         );
         assert.equal(arithmetic.filter(({ chosen }) => chosen).length, 1);
