@@ -25,6 +25,11 @@ export function logitsOf(
     });
 }
 
+/** Is a logit of this size the exact one, but for what the sum of its terms rounds? */
+export function isExact(logit: number, exact: number): boolean {
+    return Math.abs(logit - exact) <= 1e-3 * Math.max(1, Math.abs(exact));
+}
+
 /** The largest sum of the absolute terms of a logit: what it rounds by is a part of that. */
 function largestLogit(arrays: HeadArrays): number {
     const { ruling, at, keys } = arrays;

@@ -57,7 +57,8 @@ export function featureBars(
     const sorted = Array.from(features, (part, feature) => ({ part, feature })).sort(
         (one, other) => Math.abs(other.part) - Math.abs(one.part),
     );
-    const shown = sorted.slice(0, mostColumns);
+    const used = sorted.filter(({ part }) => part !== 0); // a backend may leave some out
+    const shown = (used.length > 0 ? used : sorted).slice(0, mostColumns);
     let sum = 0;
     const sums = shown.map(({ part }) => (sum += part));
     const most = Math.max(...[...sums, ...shown.map(({ part }) => part)].map(Math.abs));

@@ -8,7 +8,10 @@ import type { Attn, Plan } from "libattn/worker";
 import type { Held as Whole } from "../engine/held";
 import { argumentsOf } from "../rules/arguments";
 import type { Input, Problem, Role, Values } from "../state/types";
+import { isExact } from "./logits";
 import { dotProducts, exactLogits, headArrays, seenArrays, seenPairs, type Place } from "./place";
+import { planned, scaled } from "./plans";
+import { logitShares } from "./shares";
 
 export interface Probe {
     /** Of all keys: out = weights * V. */
@@ -20,8 +23,8 @@ export interface Probe {
     /** Weights before they are divided by their sum; null: it does not tell. */
     products: Float32Array | null;
     states: State[];
-    /** Of the place's key: what each column adds to its product; null or absent: it is not told. */
-    features?: Float64Array | null;
+    /** Of the place's key: what each column adds to its product, or to a logit of the backend's own; null: it is not told. */
+    features: Float64Array | null;
 }
 
 /** What the backend keeps of the keys that the query sees. */
@@ -56,15 +59,40 @@ export async function probe(attn: Attn, plan: Plan, held: Held, subject: Subject
     const hasLse = backend.features.includes("lse") && (plan.cost?.flops ?? 0) <= mostFlops;
     const lse = hasLse ? (await plan.run({ ...arrays, query, key, value, lse: true })).lse : null;
     const { heads, queries } = held.input.shape;
+    const ofRow = lse?.[(batch * heads + head) * queries + first] ?? null;
     const made = await products(attn, held, subject);
     return {
         weights,
         kept: await keptKeys(attn, plan, held, subject, weights),
-        lse: lse?.[(batch * heads + head) * queries + first] ?? null,
+        lse: ofRow,
         products: made,
         states: await states(attn, held.input, subject),
-        features: made && (await features(attn, held, subject, made)),
+        features: made
+            ? await features(attn, held, subject, made)
+            : await shares(
+                  attn,
+                  plan,
+                  held,
+                  subject,
+                  Math.log(weights[place.key] ?? NaN) + (ofRow ?? NaN),
+              ),
     };
+}
+
+/** null: the logit is the exact one, whose parts the arrays tell, or there is none. */
+async function shares(
+    attn: Attn,
+    plan: Plan,
+    held: Held,
+    subject: Subject,
+    logit: number,
+): Promise<Float64Array | null> {
+    const { problem, place } = subject;
+    const arrays = headArrays(held.input, problem, place);
+    const exact = exactLogits(dotProducts(arrays), arrays)[place.key] ?? NaN;
+    const isLong = (plan.cost?.flops ?? 0) > mostFlops / 8; // which a gradient takes a multiple of
+    if (isLong || !Number.isFinite(logit) || isExact(logit, exact)) return null;
+    return logitShares(attn, held, subject, logit);
 }
 
 async function products(attn: Attn, held: Held, subject: Subject): Promise<Float32Array | null> {
@@ -113,15 +141,6 @@ async function features(
     }
 }
 
-/** null: the backend refuses it, as where a rule needs what one key has not. */
-async function planned(attn: Attn, asked: Parameters<Attn["plan"]>[0]): Promise<Plan | null> {
-    try {
-        return await attn.plan(asked);
-    } catch {
-        return null;
-    }
-}
-
 /**
  * A weight of 0 may be one too small for a float. So what a pattern leaves out is what has none with logits and
  * sink so small, each by the same factor, that no exponential underflows.
@@ -165,19 +184,6 @@ async function otherWeights(
     } finally {
         plan.dispose();
     }
-}
-
-/** With products, caps and sinks times a factor. */
-function scaled(problem: Problem, factor: number, dim: number): Problem {
-    if (factor === 1) return problem;
-    const scale = factor * (problem.scale ?? 1 / Math.sqrt(dim));
-    const { softcap, sink } = problem;
-    return {
-        ...problem,
-        scale,
-        ...(softcap !== undefined && { softcap: factor * softcap }),
-        ...(sink !== undefined && { sink: factor * sink }),
-    };
 }
 
 /** Outputs of its own, of a run of the place's query on the keys that it sees: as far as it has them. */

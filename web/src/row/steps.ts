@@ -4,7 +4,7 @@ import type { Input, Problem } from "../state/types";
 import type { Ruling } from "../rules/exact";
 import { distance, dotProducts, exactLogits, exactWeights, headArrays, mix } from "./place";
 import type { HeadArrays, Place } from "./place";
-import { logitsOf } from "./logits";
+import { isExact, logitsOf } from "./logits";
 import type { Probe, State } from "./probe";
 
 /** The numbers of one key, in the order in which they are computed. */
@@ -79,11 +79,7 @@ export function stepsOf(input: Input, problem: Problem, place: Place, probe: Pro
         value: value.subarray(place.key * valueDim, (place.key + 1) * valueDim),
         exactWeights: exactOnes,
         error: distance(out, exact),
-        features: chosen
-            ? logits
-                ? logitParts(arrays, place.key, chosen)
-                : (probe.features ?? null)
-            : null,
+        features: chosen ? (probe.features ?? logitParts(arrays, place.key, chosen)) : null,
     };
 }
 
@@ -94,8 +90,7 @@ function logitParts(
     { dot, logit }: KeySteps,
 ): Float64Array | null {
     const whole = ruling.scale * dot;
-    if (logit === null || Math.abs(logit - whole) > 1e-3 * Math.max(1, Math.abs(whole)))
-        return null;
+    if (logit === null || !isExact(logit, whole)) return null;
     return Float64Array.from({ length: dim }, (_, c) => {
         return ruling.scale * (query[c] ?? NaN) * (key[place * dim + c] ?? NaN);
     });

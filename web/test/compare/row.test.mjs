@@ -13,7 +13,6 @@ import {
     opener,
     page,
     panel,
-    readNumber,
     reopen,
     rested,
     site,
@@ -21,29 +20,10 @@ import {
     withhold,
     write,
 } from "../support/panels.mjs";
+import { pin, stepsShown } from "../support/rows.mjs";
 import { templatePlugin } from "../support/plugin.mjs";
 
 const eps = 2 ** -23;
-
-/** Pins a row by the keyboard, and waits for its steps. */
-async function pin(row, column) {
-    await panel("softmax").locator("canvas").focus();
-    await page.keyboard.press("Home");
-    for (let i = 0; i < row; i++) await page.keyboard.press("ArrowDown");
-    for (let j = 0; j < column; j++) await page.keyboard.press("ArrowRight");
-    await page.keyboard.press("Enter");
-    await stepsShown();
-}
-
-async function stepsShown() {
-    await page.waitForFunction(
-        (count) => {
-            const shown = document.querySelectorAll(".row:not(.old) .row-error data");
-            return shown.length === count;
-        },
-        await page.locator(".panel").count(),
-    );
-}
 
 /** The panel whose picture has the focus. */
 const focused = () =>
@@ -258,42 +238,6 @@ test("Escape closes the steps and takes the crosshair away, by keyboard and afte
     await page.keyboard.press("Escape");
     await page.locator("#pin").waitFor({ state: "hidden" });
     await page.waitForURL((url) => !url.hash.includes("row="));
-});
-
-test("why a head looks there: features add up to the logit, and to linear's product", async () => {
-    await write("alpha beta gamma delta alpha");
-    await pin(4, 4); // which all keep
-    const parts = (backend) =>
-        panel(backend)
-            .locator(".features title")
-            .evaluateAll((all) => all.map(({ textContent }) => textContent.split(": ")[1]));
-    const marked = (backend, column) =>
-        panel(backend).locator(".steps .marked data").nth(column).getAttribute("value");
-    for (const [backend, column] of [
-        ["softmax", 1],
-        ["sparse", 1],
-        ["linear", 1],
-    ]) {
-        const numbers = (await parts(backend)).map(readNumber);
-        assert.equal(numbers.length, 64, backend);
-        const sizes = numbers.map(Math.abs);
-        assert.deepEqual(
-            sizes,
-            sizes.toSorted((one, other) => other - one),
-            "the strongest first",
-        );
-        const sum = numbers.reduce((total, part) => total + part, 0);
-        const wanted = Number(await marked(backend, column));
-        const most = sizes.reduce((total, size) => total + 0.005 * size, 1e-3); // three digits each
-        assert.ok(Math.abs(sum - wanted) <= most, `${backend}: ${sum} and ${wanted}`);
-    }
-    await change(() => page.selectOption("#linear-feature_map", "favor"));
-    await stepsShown();
-    assert.equal(
-        await panel("linear").locator(".features").count(),
-        0,
-        "its features are of all columns",
-    );
 });
 
 test("pinning a row moves no picture, and a second click hits the same row", async () => {
