@@ -1,20 +1,30 @@
-// Beside each module of the library that a first view can load a file .br: the same, packed as well as it can be, which
-// takes too long to be done while a browser waits. Servers that know such files send them (web/README.md).
+// Beside each file of a first view another one, .br: the same, packed as well as it can be, which takes too long to be done
+// while a browser waits. Servers that know such files send them (web/README.md).
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 
-const isOfFirstView = (name) => /libattn\.(relaxed|scalar|simd|threads)-[\w-]+\.wasm$/.test(name);
+const first = "index.html";
+
+/** The builds of the library, of which a browser takes one, and what runs beside the page. */
+const isBeside = (name) =>
+    /libattn\.(relaxed|scalar|simd|threads)-[\w-]+\.wasm$/.test(name) ||
+    /(served|input-worker|opening)-[\w-]+\.js$/.test(name);
 
 export function packed() {
     return {
         name: "packed",
         apply: "build",
         async writeBundle({ dir }, bundle) {
-            const names = Object.keys(bundle).filter(isOfFirstView);
-            await Promise.all(names.map((name) => pack(join(dir, name))));
+            const page = String(bundle[first].source);
+            const named = [...page.matchAll(/"\.\/(assets\/[\w.-]+\.(?:js|css))"/g)];
+            const names = [
+                ...named.map(([, name]) => name),
+                ...Object.keys(bundle).filter(isBeside),
+            ];
+            await Promise.all([first, ...new Set(names)].map((name) => pack(join(dir, name))));
         },
     };
 }
