@@ -26,7 +26,7 @@ run_logged() {
     "$@" >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
 }
 
-# In a folder of their own, so that nothing lands among the sources. 0.5 GB on disk, or 40 MB for what draws the figures,
+# In a folder of their own, so that nothing lands among the sources. 0.5 GB on disk, or 30 MB for what draws the figures,
 # which is all that libattn alone needs. The install scripts would only fetch what GPUs need.
 install_peers() {
     mkdir -p "$PEERS"
