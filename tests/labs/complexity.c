@@ -1,5 +1,5 @@
 /* Exponents of what does not depend on the clock: counted work, and memory. */
-#include "labs/scaling.h"
+#include "labs/complexity/scaling.h"
 #include "labs/statistics.h"
 #include "support/fixture.h"
 #include "support/test.h"

@@ -3,8 +3,8 @@
  * the theorems promise holds in the numbers that are drawn. Wrong settings get a line.
  */
 #include "labs/lab.h"
-#include "labs/sketches.h"
-#include "labs/symmetric.h"
+#include "labs/sparsification/sketches.h"
+#include "labs/sparsification/symmetric.h"
 #include "support/fixture.h"
 #include "support/test.h"
 

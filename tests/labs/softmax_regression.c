@@ -4,9 +4,9 @@
  */
 #include "algebra/algebra.h"
 #include "attn/random.h"
-#include "labs/regression_layer.h"
-#include "labs/regression_lemmas.h"
-#include "labs/shifts.h"
+#include "labs/softmax_regression/layer.h"
+#include "labs/softmax_regression/lemmas.h"
+#include "labs/softmax_regression/shifts.h"
 #include "support/fixture.h"
 #include "support/test.h"
 

@@ -4,8 +4,8 @@
  */
 #include "algebra/algebra.h"
 #include "attn/random.h"
-#include "labs/sketches.h"
-#include "labs/symmetric.h"
+#include "labs/sparsification/sketches.h"
+#include "labs/sparsification/symmetric.h"
 #include "sketching/barrier.h"
 #include "support/fixture.h"
 #include "support/test.h"

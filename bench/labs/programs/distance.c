@@ -213,7 +213,7 @@ static void fetch_linear(builder_t *b) {
 }
 
 /*
- * A head that matches blocks (Lemma A.12, as in labs/sparse_copy.c): logits lambda (rated place_j - factor (b' - b_j)^2),
+ * A head that matches blocks (Lemma A.12, as in labs/constructions/sparse_copy.c): logits lambda (rated place_j - factor (b' - b_j)^2),
  * up to what all keys of a row have in common.
  */
 static int32_t match(builder_t *b, int32_t wanted, int32_t square, int rated, int32_t values,
