@@ -96,8 +96,6 @@ attn_status_t attn_params_read(const attn_backend_t *backend, const attn_param_t
 /* problem.c: a caller's problem as this library has it, checked. */
 attn_status_t attn_problem_read(attn_problem_t *problem, const attn_problem_t *given,
                                 attn_error_t *error);
-/* What it needs of a backend (enum attn_feature_bits); a denormal softcap too, where it compares as zero. */
-uint64_t attn_features_needed(const attn_problem_t *problem);
 /* Whether its query, key, value and output can be addressed, but for arrays whose bits are in `replaced`. */
 attn_status_t attn_problem_fits(const attn_problem_t *problem, uint64_t replaced,
                                 attn_error_t *error);

@@ -62,7 +62,7 @@ attn_status_t attn_request_read(const attn_context_t *context, const char *backe
     if (status != ATTN_OK) return status;
     request->backend = attn_backend_find(context, backend);
     if (!request->backend) return refuse_id(context, backend, error);
-    status = attn_features_check(request->backend, attn_features_needed(&request->problem), error);
+    status = attn_features_check(request->backend, attn_problem_features(&request->problem), error);
     if (!ATTN_SMALL && status == ATTN_OK)
         status = check_own_inputs(request->backend, &request->problem, error);
     if (status == ATTN_OK && request->backend->supports)

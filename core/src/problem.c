@@ -1,7 +1,6 @@
 /* Problems: sizes and rules, checked before anything is planned. */
 #include "internal.h"
 #include "number/number.h"
-#include "simd/half.h"
 
 #include <math.h>
 
@@ -48,8 +47,7 @@ enum { HAS_DIGITS = 1 };
 #endif
 
 /* By bits: denormal numbers are none, also where they compare as zero. */
-static bool is_zero(float number) { return (float_to_bits(number) & INT32_MAX) == 0; }
-static bool is_negative(float number) { return signbit(number) && !is_zero(number); }
+static bool is_negative(float number) { return signbit(number) && attn_is_nonzero(number); }
 
 /* Rules that contradict each other or mean nothing. */
 static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *error) {
@@ -159,9 +157,4 @@ attn_status_t attn_problem_read(attn_problem_t *problem, const attn_problem_t *g
 attn_status_t attn_problem_check(const attn_problem_t *problem, attn_error_t *error) {
     attn_problem_t copy;
     return attn_problem_read(&copy, problem, error);
-}
-
-uint64_t attn_features_needed(const attn_problem_t *problem) {
-    const uint64_t softcap = is_zero(problem->softcap) ? 0 : ATTN_FEATURE_SOFTCAP;
-    return attn_problem_features(problem) | softcap;
 }

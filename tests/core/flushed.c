@@ -23,6 +23,7 @@ static void softcaps_are_not_zero(void **state) {
         attn_problem_t problem = fixture_problem(1, 1, 2, 3, 4, 5);
         problem.softcap = of_bits(denormals[i]);
         test_label("a softcap of %08x", (unsigned)denormals[i]);
+        assert_true(attn_problem_features(&problem) & ATTN_FEATURE_SOFTCAP);
         fixture_refuse_plan(context, "linear", &problem, NULL, ATTN_ERROR_UNSUPPORTED, "softcap");
         problem.softcap = of_bits(0x80000000u | denormals[i]);
         fixture_refuse_plan(context, "softmax", &problem, NULL, ATTN_ERROR_RANGE,
@@ -30,6 +31,7 @@ static void softcaps_are_not_zero(void **state) {
     }
     attn_problem_t problem = fixture_problem(1, 1, 2, 3, 4, 5);
     problem.softcap = -0.0f; /* none */
+    assert_false(attn_problem_features(&problem) & ATTN_FEATURE_SOFTCAP);
     attn_plan_destroy(fixture_plan(context, "linear", &problem, NULL));
     attn_context_destroy(context);
 }

@@ -345,6 +345,13 @@ static inline void attn_key_range(const attn_problem_t *problem, int64_t keys, i
     if (*last < *first) *last = *first;
 }
 
+/** 1 for all numbers but +0 and -0: for denormals too, where the process takes them as zero. [any thread] */
+static inline int attn_is_nonzero(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits << 1 != 0;
+}
+
 /** The features (enum attn_feature_bits) that this problem needs of a backend. [any thread] */
 static inline uint64_t attn_problem_features(const attn_problem_t *problem) {
     uint64_t features = 0;
@@ -352,7 +359,7 @@ static inline uint64_t attn_problem_features(const attn_problem_t *problem) {
     if (problem->heads != problem->kv_heads) features |= ATTN_FEATURE_GROUPED_HEADS;
     if (problem->past != 0) features |= ATTN_FEATURE_PAST;
     if (problem->window_left >= 0 || problem->window_right >= 0) features |= ATTN_FEATURE_WINDOW;
-    if (problem->softcap != 0.0f) features |= ATTN_FEATURE_SOFTCAP;
+    if (attn_is_nonzero(problem->softcap)) features |= ATTN_FEATURE_SOFTCAP;
     if (problem->inputs & ATTN_INPUT_BIAS) features |= ATTN_FEATURE_BIAS;
     if (problem->inputs & ATTN_INPUT_MASK) features |= ATTN_FEATURE_MASK;
     if (problem->inputs & ATTN_INPUT_KV_LENGTHS) features |= ATTN_FEATURE_KV_LENGTHS;
