@@ -48,9 +48,9 @@ test_preset() {
     ctest --preset "$1" --parallel "$(getconf _NPROCESSORS_ONLN)" "${@:2}"
 }
 
-# npm_script WORKSPACE SCRIPT
+# npm_script PACKAGE SCRIPT: a folder's name would take the workspaces below it, too.
 npm_script() {
-    alone "npm-$1" npm run "$2" --workspace "$1"
+    alone "npm-${1##*/}" npm run "$2" --workspace "$1"
 }
 
 # Copied under another name first: whoever runs build/attn meanwhile sees the old or the new one, and steps beside each
@@ -229,7 +229,7 @@ step_wasm() {
     for preset in wasm wasm-relaxed wasm-scalar wasm-threads wasm-softmax wasi; do
         build_preset "$preset"
     done
-    npm_script wasm build
+    npm_script libattn build
     npm_script libattn-labs build
 }
 
@@ -237,7 +237,7 @@ step_wasm() {
 step_web() {
     build_command
     build/attn lab draw bench/labs/figures -o build/figures
-    npm_script web build
+    npm_script @libattn/web build
 }
 
 # The packages in this machine's Node.js, in browsers, and in bundlers.
@@ -245,7 +245,7 @@ step_package() {
     share 0.3 1
     build_attn
     step_addon
-    npm_script wasm test
+    npm_script libattn test
     npm_script libattn-labs test
 }
 
@@ -262,7 +262,7 @@ step_node() {
 step_page() {
     share 0.3 1
     build_attn
-    npm_script web test
+    npm_script @libattn/web test
 }
 
 # The examples of README.md.
