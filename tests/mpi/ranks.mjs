@@ -12,7 +12,7 @@ const mpiexec = process.env.ATTN_MPIEXEC;
 export const RANKS = Number(process.env.ATTN_MPI_RANKS ?? 2);
 
 // What waits for a rank that does not come waits forever: that is a failure, not a result.
-const LIMIT = { timeout: 60_000, killSignal: "SIGKILL" };
+const LIMIT = { timeout: 1_200_000, killSignal: "SIGKILL" };
 
 /** {status, stdout, stderr, lines} of mpiexec with these words; `lines` are our own. */
 export function launch(words, folder) {
