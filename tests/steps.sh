@@ -141,7 +141,7 @@ step_native() {
 # Everything by clang, with the sanitizers of addresses and of undefined behaviour; and the small build, which has code
 # of its own.
 step_sanitize() {
-    local options=(--exclude-regex '^(sketching_scores|reasoning_|language_(probe|writing)|labs_(separation_)?figures|(labs|language|nn)_.*\.(scalar|avx512)$|cli\.(lab|sketch_readme))')
+    local options=(--exclude-regex '^(sketching_scores|reasoning_|language_(probe|writing)|labs_(listed|figures|separation_(figures|formula))|(labs|language|nn)_.*\.(scalar|avx512)$|cli\.(lab|sketch))')
     ! takes_all || options=()
     share 0.05 0.1
     test_preset sanitize "${options[@]}"
@@ -218,8 +218,10 @@ step_avx512() {
 step_wasi() {
     local options
     mapfile -t options < <(kernel_tests)
+    local long=(--exclude-regex '^(sketching_(alone|scores)|reasoning_|labs_(separation_)?figures)')
+    ! takes_all || long=()
     share 0.05 0.2
-    test_preset wasi
+    test_preset wasi "${long[@]}"
     test_preset wasi-relaxed "${options[@]}"
     test_preset wasi-scalar "${options[@]}"
 }
@@ -329,7 +331,7 @@ left_out() {
             echo "all but the kernels, and half of their cases"
         fi
         ;;
-    wasi) echo "three quarters of the cases that --all runs; relaxed and scalar: all but the kernels" ;;
+    wasi) echo "the longest labs, and three quarters of the cases that --all runs; relaxed and scalar: all but the kernels" ;;
     package) echo "two thirds of what is repeated over many cases" ;;
     mpi) echo "more than two ranks, nine tenths of the cases, the sanitizers, and MPICH" ;;
     node) echo "what does not load modules, threads or the addon" ;;
