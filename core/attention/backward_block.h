@@ -21,39 +21,7 @@
 #ifndef ATTN_ATTENTION_BACKWARD_BLOCK_H
 #define ATTN_ATTENTION_BACKWARD_BLOCK_H
 
-#include "attention/online_softmax.h"
-#include "gemm/product.h"
-
-/* Whole tiles of rows and whole panels, of every tier's shape. */
-enum { BACKWARD_ROWS = 192, BACKWARD_KEYS = 192, BACKWARD_TILES = BACKWARD_ROWS / TILE_ROWS };
-_Static_assert(BACKWARD_ROWS % TILE_ROWS == 0, "a block is whole tiles");
-_Static_assert(BACKWARD_KEYS % PANEL == 0 && BACKWARD_KEYS % TILE_ROWS == 0,
-               "a block is whole panels, and whole tiles where keys are rows");
-_Static_assert(BACKWARD_KEYS <= (int)FLASH_KEYS, "a tile has room for a block's logits");
-
-/* A head's keys and values, and the sums that their gradients come to. Rows are padded to whole vectors. */
-typedef struct backward_keys {
-    attn_key_rows_t key;   /* its `values` are the keys themselves, in rows: what dS multiplies */
-    attn_key_rows_t value; /* panels alone */
-    float *key_sums, *value_sums; /* [keys]: sum_i dS_ij Q_i, sum_i P_ij dO_i */
-    uint8_t *ready;               /* of each panel of keys: whether all that is there */
-    int64_t dim, value_dim;       /* floats a row */
-} backward_keys_t;
-
-/* Up to BACKWARD_ROWS queries of a head. */
-typedef struct backward_block {
-    int64_t rows, dim, value_dim;     /* as in the problem */
-    int64_t query_stride, out_stride; /* floats a row */
-    int finite;                       /* all numbers of all rows */
-    flash_tile_t tiles[BACKWARD_TILES];
-    /* Weights are 4^(S - shift) * factor: shift is lse in base 4 and factor 1, or the maximum M and 1 / L. */
-    float shift[BACKWARD_ROWS], factor[BACKWARD_ROWS];
-    float dots[BACKWARD_ROWS];        /* D */
-    float *query, *out_gradient;      /* rows */
-    float *query_panels, *out_panels; /* packed as tiles read them, queries times scale * log4(e) */
-    float *query_sums;                /* rows: sum_j dS_ij K_j */
-    float *weights, *logits, *factors; /* P, dS and, with softcap, 1 - tanh^2: [rows][FLASH_KEYS] */
-} backward_block_t;
+#include "attention/backward_products.h"
 
 /* ---- P and dS -------------------------------------------------------------------------------------- */
 
@@ -128,10 +96,12 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     const int64_t first = attn_min(attn_max(base, attn_round_down(tile->low, PANEL)), base + keys);
     const int64_t seen = attn_max(0, attn_min(base + keys, tile->high) - first);
     const int64_t width = attn_round_up(seen, PANEL), column = first - base;
-    int64_t from[TILE_ROWS], to[TILE_ROWS];
     backward_clear_(weights, 0, seen ? column : keys);
     backward_clear_(logits, 0, seen ? column : keys);
-    if (!seen) return;
+    if (!seen) {
+        backward_keep(block, t, keys, 0, keys);
+        return;
+    }
     backward_clear_(weights, column + width, keys);
     backward_clear_(logits, column + width, keys);
     tile->scores = weights + column;
@@ -142,22 +112,12 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     }
     if (tile->offsets) flash_add_offsets(tile, &sides->key, first, width, ATTN_LOG4_E);
     flash_mask_ranges(tile, first, width);
-    for (int64_t j = 0; j < width; j += PANEL)
-        tile_panel_part(tile->rows, tile->low - first - j, tile->high - first - j, block->value_dim,
-                        block->out_panels + t * TILE_ROWS * block->value_dim,
-                        sides->value.panels + (first + j) * block->value_dim, logits + column + j,
-                        0, FLASH_KEYS);
+    backward_out_products(block, t, sides, first, width, column);
     backward_softmax(block, t, column, width);
     if (watch) watch(data, block, t, base, column, seen);
     if (tile->softcap != 0.0f) backward_uncap_(block, t, column, width);
-    for (int r = 0; r < TILE_ROWS; r++) {
-        from[r] = attn_max(0, tile->first[r] - first);
-        to[r] = attn_min(seen, tile->last[r] - first);
-    }
-    tile_accumulate_ranges(tile->rows, block->query_sums + t * TILE_ROWS * block->query_stride,
-                           block->query_stride, logits + column, FLASH_KEYS,
-                           sides->key.values + first * sides->key.values_stride,
-                           sides->key.values_stride, from, to, tile->offsets != 0, block->dim);
+    backward_keep(block, t, column, width, keys);
+    backward_add_keys(block, t, sides, first, seen, column);
 }
 
 /* ---- dK and dV ------------------------------------------------------------------------------------- */
@@ -187,42 +147,19 @@ ATTN_RARE_STEP void backward_add_finite_(float *sums, int64_t sums_stride, const
         }
 }
 
-/* The keys' sums of weighted rows, where `seen` are the rows of each tile of keys. Columns are outermost, so that all
- * keys find the rows' panel in the first cache; the next tile's sums are asked for meanwhile. */
-ATTN_STEP void backward_add_rows_(float *sums, int64_t sums_stride, const float *weights,
-                                  const float *rows, int64_t rows_stride, const attn_range_t *seen,
-                                  int64_t keys, int64_t columns) {
-    for (int64_t c = 0; c < columns; c += PANEL)
-        for (int64_t j = 0; j < keys; j += TILE_ROWS) {
-            const int64_t first = seen[j / TILE_ROWS].first;
-            const int64_t depth = seen[j / TILE_ROWS].last - first;
-            float *sum = sums + j * sums_stride + c;
-            const int64_t step = sums_stride * (int64_t)sizeof *sum;
-            product_ahead_t ahead = {.arrays = {{(uintptr_t)sum + (uintptr_t)(TILE_ROWS * step),
-                                                 step, PANEL * (int64_t)sizeof *sum}},
-                                     .rows = TILE_ROWS};
-            if (depth > 0)
-                product_add_transposed(sum, sums_stride, weights + first * FLASH_KEYS + j,
-                                       FLASH_KEYS, rows + first * rows_stride + c, rows_stride,
-                                       depth, attn_min(TILE_ROWS, keys - j),
-                                       attn_min(PANEL, columns - c), &ahead);
-        }
-}
-
 /* The block's part of dK and dV of the keys [base, base + keys). */
 ATTN_STEP void backward_add(const backward_block_t *block, const backward_keys_t *sides,
                             int64_t base, int64_t keys) {
     attn_range_t seen[BACKWARD_KEYS / TILE_ROWS];
-    float *value = sides->value_sums + base * sides->value_dim;
-    float *key = sides->key_sums + base * sides->dim;
+    const backward_sums_to_t to = {.key = sides->key_sums + base * sides->dim,
+                                   .value = sides->value_sums + base * sides->value_dim,
+                                   .dim = sides->dim,
+                                   .value_dim = sides->value_dim};
     for (int64_t j = 0; j < keys; j += TILE_ROWS)
         seen[j / TILE_ROWS] =
             backward_rows_of(block, base + j, base + attn_min(j + TILE_ROWS, keys));
     if (block->finite) {
-        backward_add_rows_(value, sides->value_dim, block->weights, block->out_gradient,
-                           block->out_stride, seen, keys, sides->value_dim);
-        backward_add_rows_(key, sides->dim, block->logits, block->query, block->query_stride, seen,
-                           keys, sides->dim);
+        backward_add_rows(block, &to, seen, keys);
         return;
     }
     for (int64_t j = 0; j < keys; j += TILE_ROWS) {
@@ -230,10 +167,10 @@ ATTN_STEP void backward_add(const backward_block_t *block, const backward_keys_t
         const int64_t first = seen[j / TILE_ROWS].first;
         const int64_t depth = seen[j / TILE_ROWS].last - first, at = first * FLASH_KEYS + j;
         if (depth <= 0) continue;
-        backward_add_finite_(value + j * sides->value_dim, sides->value_dim, block->weights + at,
+        backward_add_finite_(to.value + j * to.value_dim, to.value_dim, block->weights + at,
                              block->out_gradient + first * block->out_stride, block->out_stride,
                              depth, count, block->value_dim);
-        backward_add_finite_(key + j * sides->dim, sides->dim, block->logits + at,
+        backward_add_finite_(to.key + j * to.dim, to.dim, block->logits + at,
                              block->query + first * block->query_stride, block->query_stride, depth,
                              count, block->dim);
     }

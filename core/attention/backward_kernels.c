@@ -11,7 +11,6 @@
 typedef struct space {
     backward_keys_t sides[FLASH_SEGMENTS];
     backward_block_t *block;
-    float *rows; /* values of a panel, before they are packed */
 } space_t;
 
 static int64_t padded(int64_t columns) { return attn_round_up(columns, PRODUCT_WIDTH); }
@@ -19,7 +18,7 @@ static int64_t padded(int64_t columns) { return attn_round_up(columns, PRODUCT_W
 /* Rows whose distance is no power of two: those of a panel then find place in the first cache side by side. */
 static int64_t apart(int64_t columns) {
     enum { LINE = 16 };
-    const int64_t stride = padded(columns);
+    const int64_t stride = attn_round_up(columns, BACKWARD_WIDTH);
     return stride % (4 * LINE) ? stride : stride + LINE;
 }
 
@@ -42,25 +41,19 @@ static void lay_out_block(backward_block_t *block, const attn_problem_t *problem
         .out_stride = value_dim,
         .query = take_floats(arena, BACKWARD_ROWS, dim),
         .out_gradient = take_floats(arena, BACKWARD_ROWS, value_dim),
-        .query_panels = take_floats(arena, BACKWARD_ROWS, problem->dim),
-        .out_panels = take_floats(arena, BACKWARD_ROWS, problem->value_dim),
         .query_sums = take_floats(arena, BACKWARD_ROWS, dim),
         .weights = take_logits(arena),
         .logits = take_logits(arena),
         .factors = attn_has_softcap(problem) ? take_logits(arena) : NULL,
     };
+    backward_lay_out_rows(&parts, problem, arena);
     if (block) *block = parts;
 }
 
 static void lay_out_keys(backward_keys_t *sides, const attn_problem_t *problem, int64_t count,
                          attn_arena_t *arena) {
-    const int64_t keys = attn_round_up(count, PANEL), stride = apart(problem->dim);
-    sides->key.panels = take_floats(arena, keys, problem->dim);
-    sides->value.panels = take_floats(arena, keys, problem->value_dim);
-    sides->key.copy = take_floats(arena, keys, stride);
-    sides->key.values = sides->key.copy;
-    sides->key.values_stride = stride;
-    sides->key.count = count;
+    backward_lay_out_keys(sides, problem, attn_round_up(count, PANEL), apart(problem->dim), arena);
+    sides->key.count = sides->value.count = count;
     sides->dim = padded(problem->dim);
     sides->value_dim = padded(problem->value_dim);
 }
@@ -71,11 +64,10 @@ static space_t lay_out_backward_task(const attn_problem_t *problem, const attn_p
     space_t space = {.block = attn_arena_take(arena, 1, sizeof *space.block)};
     backward_keys_t *gathered = &space.sides[FLASH_GATHERED];
     lay_out_block(space.block, problem, arena);
-    space.rows = take_floats(arena, PANEL, problem->value_dim);
     lay_out_keys(&space.sides[FLASH_ALL], problem, problem->keys, arena);
     if (!pattern) return space;
     lay_out_keys(gathered, problem, pattern->gathered, arena);
-    gathered->key.map = pattern->map;
+    gathered->key.map = gathered->value.map = pattern->map;
     const int64_t keys = attn_round_up(pattern->gathered, PANEL);
     gathered->key_sums = take_floats(arena, keys, gathered->dim);
     gathered->value_sums = take_floats(arena, keys, gathered->value_dim);
@@ -92,15 +84,6 @@ static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern
 
 static int64_t position_of(const int64_t *map, int64_t key) { return map ? map[key] : key; }
 
-/* A row of a tensor as f32, padded with zeros. */
-static void read_row(float *to, int64_t stride, const attn_tensor_t *tensor, int64_t batch,
-                     int64_t head, int64_t row) {
-    const int64_t columns = tensor->shape[3];
-    convert_row(to, flash_at(tensor, attn_offset(tensor, batch, head, row)), tensor->dtype,
-                tensor->stride[3], columns, 1.0f);
-    for (int64_t c = columns; c < stride; c++) to[c] = 0.0f;
-}
-
 /* Which query a row of a block is. */
 static attn_place_t place_of(const backward_block_t *block, int64_t row) {
     return block->tiles[row / TILE_ROWS].places[row % TILE_ROWS];
@@ -110,32 +93,12 @@ static void read_rows(float *to, int64_t stride, const attn_tensor_t *tensor,
                       const backward_block_t *block) {
     for (int64_t i = 0; i < block->rows; i++) {
         const attn_place_t at = place_of(block, i);
-        read_row(to + i * stride, stride, tensor, at.batch, at.head, at.query);
+        backward_read_row(to + i * stride, stride, tensor, at.batch, at.head, at.query);
     }
 }
 
 static void clear(float *sums, int64_t count) {
     for (int64_t i = 0; i < count; i++) sums[i] = 0.0f;
-}
-
-static void pack_panel(const backward_task_t *task, const backward_keys_t *sides, int64_t first,
-                       float *rows) {
-    const attn_problem_t *problem = task->head.problem;
-    const attn_io_t *io = task->head.io;
-    const int64_t batch = task->head.batch, kv_head = task->head.kv_head;
-    const int64_t stride = sides->key.values_stride;
-    const int64_t value_dim = problem->value_dim;
-    const int64_t count = attn_min(PANEL, sides->key.count - first);
-    float *copy = sides->key.copy + first * stride;
-    for (int64_t j = 0; j < count; j++) {
-        const int64_t at = position_of(sides->key.map, first + j);
-        read_row(copy + j * stride, stride, &io->key, batch, kv_head, at);
-        read_row(rows + j * value_dim, value_dim, &io->value, batch, kv_head, at);
-    }
-    tile_pack(sides->key.panels + first * problem->dim, PANEL, count, problem->dim, copy, stride, 1,
-              1.0f);
-    tile_pack(sides->value.panels + first * value_dim, PANEL, count, value_dim, rows, value_dim, 1,
-              1.0f);
 }
 
 static void clear_panel(const backward_keys_t *sides, int64_t first) {
@@ -146,11 +109,11 @@ static void clear_panel(const backward_keys_t *sides, int64_t first) {
 
 /* What queries see is made ready when the first of them sees it, in the nearest cache; what none of a task's
  * queries sees costs nothing. */
-static void make_ready(const backward_task_t *task, const backward_keys_t *sides, attn_range_t span,
-                       float *rows) {
+static void make_ready(const backward_task_t *task, const backward_block_t *block,
+                       const backward_keys_t *sides, attn_range_t span) {
     for (int64_t first = span.first; first < span.last; first += PANEL) {
         if (sides->ready[first / PANEL]) continue;
-        pack_panel(task, sides, first, rows);
+        backward_pack_panel(block, &task->head, sides, first);
         clear_panel(sides, first);
     }
 }
@@ -165,7 +128,7 @@ static int read_lse(backward_block_t *block, const backward_task_t *task, int64_
     const attn_place_t at = place_of(block, r);
     const float logit = *attn_row(lse, at.batch, at.head, at.query);
     vf sum = vf_zero();
-    read_row(row, block->out_stride, out, at.batch, at.head, at.query);
+    backward_read_row(row, block->out_stride, out, at.batch, at.head, at.query);
     for (int64_t c = 0; c < block->out_stride; c += VF_LANES)
         sum = vf_mul_add(vf_load(row + c), vf_load(gradient + c), sum);
     block->dots[r] = vf_reduce_add(sum);
@@ -176,9 +139,7 @@ static int read_lse(backward_block_t *block, const backward_task_t *task, int64_
 
 static void read_block(backward_block_t *block, const backward_task_t *task,
                        const attn_queries_t *queries) {
-    const attn_problem_t *problem = task->head.problem;
     const attn_head_t *head = &task->head;
-    const float factor = head->scale * ATTN_LOG4_E;
     block->rows = attn_row_count(queries);
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++)
         flash_set_queries(&block->tiles[t], head, queries, t * TILE_ROWS);
@@ -189,16 +150,7 @@ static void read_block(backward_block_t *block, const backward_task_t *task,
         tile_all_finite(block->out_gradient, block->out_stride, block->rows, block->out_stride);
     for (int64_t r = 0; r < block->rows; r++) block->finite &= read_lse(block, task, r);
     clear(block->query_sums, BACKWARD_ROWS * block->query_stride);
-    for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
-        flash_tile_t *tile = &block->tiles[t];
-        const int64_t at = t * TILE_ROWS;
-        tile->query = block->query_panels + at * problem->dim;
-        tile_pack(block->query_panels + at * problem->dim, TILE_ROWS, tile->rows, problem->dim,
-                  block->query + at * block->query_stride, block->query_stride, 1, factor);
-        tile_pack(block->out_panels + at * problem->value_dim, TILE_ROWS, tile->rows,
-                  problem->value_dim, block->out_gradient + at * block->out_stride,
-                  block->out_stride, 1, 1.0f);
-    }
+    backward_pack_rows(block, head, &task->gradients->out);
 }
 
 /* ---- gradients of score modifiers ------------------------------------------------------------------- */
@@ -301,7 +253,7 @@ static void attend_keys(const backward_task_t *task, const space_t *space, int s
     const backward_keys_t *sides = &space->sides[segment];
     const attn_range_t span = backward_span(space->block);
     const int is_watched = task->gradients->bias.data || task->gradients->slopes.data;
-    make_ready(task, sides, span, space->rows);
+    make_ready(task, space->block, sides, span);
     data->map = sides->key.map;
     backward_attend(space->block, sides, span, is_watched ? watch_logits : NULL, data);
 }
@@ -311,7 +263,7 @@ static void sum_keys(const backward_task_t *task, const space_t *space, int segm
     backward_block_t *block = space->block;
     const backward_keys_t *sides = &space->sides[segment];
     (void)data;
-    make_ready(task, sides, backward_span(block), space->rows);
+    make_ready(task, block, sides, backward_span(block));
     flash_attend(block->tiles, (block->rows + TILE_ROWS - 1) / TILE_ROWS, &sides->key);
 }
 
@@ -437,7 +389,7 @@ static void attend_backward(const backward_task_t *task) {
     all->value_sums = task->sums.value;
     all->ready = task->sums.ready;
     begin(all);
-    all->key.count = attn_keys_of(problem, task->head.io, task->head.batch);
+    all->key.count = all->value.count = attn_keys_of(problem, task->head.io, task->head.batch);
     if (task->pattern) begin(&space.sides[FLASH_GATHERED]);
     for (int64_t i = 0; i < attn_group(problem) * BACKWARD_HEAD_SUMS; i++)
         task->sums.heads[i] = 0.0;
