@@ -11,6 +11,7 @@ static attn_plan_t *plan_of(const attn_context_t *context, attn_dtype_t dtype,
     attn_problem_t problem = fixture_problem(1, 1, 200, 200, 8, 8);
     char settings[32];
     problem.dtype = problem.kv_dtype = dtype;
+    problem.backward = dtype == ATTN_BF16;
     snprintf(settings, sizeof settings, "precision=%s", precision);
     return fixture_plan(context, "softmax", &problem, settings);
 }
@@ -63,4 +64,41 @@ static void products_of_integers(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(products_of_bf16), cmocka_unit_test(products_of_integers))
+/* dV of one key, whose weights are 1, where each of so many dO is this number. */
+static double value_gradient(const attn_context_t *context, const char *precision, float number) {
+    attn_problem_t problem = fixture_problem(1, 1, 64, 1, 3, 2);
+    char settings[32];
+    problem.backward = 1;
+    snprintf(settings, sizeof settings, "precision=%s", precision);
+    attn_plan_t *plan = fixture_plan(context, "softmax", &problem, settings);
+    arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 1);
+    arrays_run(&arrays, plan);
+    attn_io_t gradients;
+    attn_io_init(&gradients);
+    float out[64 * 2], value[2];
+    for (size_t i = 0; i < TEST_COUNT(out); i++) out[i] = number;
+    gradients.out = attn_tensor_bhnd(out, 1, 1, 64, 2);
+    gradients.value = attn_tensor_bhnd(value, 1, 1, 1, 2);
+    attn_error_t error = {0};
+    if (attn_backward(plan, &arrays.io, &gradients, &error)) test_fail("%s", error.message);
+    arrays_destroy(&arrays);
+    attn_plan_destroy(plan);
+    return (double)value[0];
+}
+
+/** A number between two of bf16 shows of which products a gradient is. */
+static void gradients_are_of_the_same_products(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const int bf16 = fixture_multiplies_bf16(context);
+    const double whole = 64 * (1 + 0x1p-10), off = 64 * 0x1p-20;
+    static const int64_t at[4] = {0};
+    compare_number(value_gradient(context, "f32", 1 + 0x1p-10f), whole, off, "f32", at);
+    compare_number(value_gradient(context, "bf16x3", 1 + 0x1p-10f), whole, off, "bf16x3", at);
+    compare_number(value_gradient(context, "bf16", 1 + 0x1p-10f), bf16 ? 64 : whole, off, "bf16",
+                   at);
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(products_of_bf16), cmocka_unit_test(products_of_integers),
+          cmocka_unit_test(gradients_are_of_the_same_products))

@@ -38,12 +38,17 @@ static int64_t parts_of(const backward_run_t *run) {
     return attn_max(1, attn_min(attn_min(wanted, PARTS), blocks_of(run) / PART_BLOCKS));
 }
 
+/* Of the same products as the run's: weights are made anew from its lse, which goes by its logits. */
+static const backward_kernels_t *kernels_of(const flash_plan_t *plan) {
+    const backward_kernels_t *own = plan->kernels->backward;
+    return own ? own : attn_backward_kernels(attn_host_tier(plan->host));
+}
+
 /* A head in one part needs its sums no longer than its task. */
 static backward_run_t lay_out_backward(const flash_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t workers = attn_host_workers(plan->host), heads = kv_heads(problem);
-    backward_run_t run = {.plan = plan,
-                          .kernels = attn_backward_kernels(attn_host_tier(plan->host))};
+    backward_run_t run = {.plan = plan, .kernels = kernels_of(plan)};
     attn_arena_t scratch = {.base = NULL};
     run.kernels->scratch(problem, plan->pattern, &scratch);
     arena->overflow |= scratch.overflow; /* has rows as long as the sums', counted with care */

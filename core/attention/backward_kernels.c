@@ -1,4 +1,5 @@
-/* Gradients of exact attention for a part of the queries of one head. Compiled once per tier. */
+/* Gradients of exact attention for a part of the queries of one head. Compiled once per tier, and for products of bf16 by
+ * the files that include it. */
 #include "attention/backward.h"
 #include "attention/span_iterator.h"
 
@@ -391,6 +392,7 @@ static void attend_backward(const backward_task_t *task) {
     begin(all);
     all->key.count = all->value.count = attn_keys_of(problem, task->head.io, task->head.batch);
     if (task->pattern) begin(&space.sides[FLASH_GATHERED]);
+    flash_begin_products();
     for (int64_t i = 0; i < attn_group(problem) * BACKWARD_HEAD_SUMS; i++)
         task->sums.heads[i] = 0.0;
     for (int64_t at = task->queries.first; at < task->queries.last;) {
@@ -398,6 +400,7 @@ static void attend_backward(const backward_task_t *task) {
         attend_block(task, &space, &queries);
         at += attn_row_count(&queries);
     }
+    flash_end_products();
     if (task->pattern) join_gathered(&space);
 }
 
@@ -436,7 +439,11 @@ static void finish(const backward_task_t *task, const backward_sums_t *parts, in
     }
 }
 
-const backward_kernels_t ATTN_KERNEL(attn_backward_kernels) = {
+#ifndef FLASH_BACKWARD
+#define FLASH_BACKWARD attn_backward_kernels
+#endif
+
+const backward_kernels_t ATTN_KERNEL(FLASH_BACKWARD) = {
     .rows = BACKWARD_ROWS,
     .lanes = PRODUCT_WIDTH,
     .panel = PANEL,

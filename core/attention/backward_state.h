@@ -13,6 +13,14 @@ _Static_assert(BACKWARD_KEYS % PANEL == 0 && BACKWARD_KEYS % TILE_ROWS == 0,
                "a block is whole panels, and whole tiles where keys are rows");
 _Static_assert(BACKWARD_KEYS <= (int)FLASH_KEYS, "a tile has room for a block's logits");
 
+/* Rows as products of bf16 take them (backward_bf16.h). */
+typedef struct backward_bf16 {
+    flash_scratch_t query, out; /* how Q and K, and dO and V, are packed */
+    uint16_t *weights, *logits; /* P and dS: [tiles][parts][TILE_ROWS][FLASH_KEYS] */
+    uint16_t *turned; /* [parts][BACKWARD_KEYS][BACKWARD_ROWS]: of one of them at a time */
+    int32_t *query_columns, *out_columns; /* [panels of columns][parts][BACKWARD_ROWS / 2][PANEL] */
+} backward_bf16_t;
+
 /* A head's keys and values, and the sums that their gradients come to. Rows are padded to whole vectors. */
 typedef struct backward_keys {
     attn_key_rows_t key;          /* its `values` are the keys themselves: what dS multiplies */
@@ -33,9 +41,10 @@ typedef struct backward_block {
     float dots[BACKWARD_ROWS];        /* D */
     float *query, *out_gradient;      /* rows */
     float *query_panels, *out_panels; /* packed as tiles read them, queries times scale * log4(e) */
-    float *panel_rows;                /* values of a panel, before they are packed */
     float *query_sums;                /* rows: sum_j dS_ij K_j */
     float *weights, *logits, *factors; /* P, dS and, with softcap, 1 - tanh^2: [rows][FLASH_KEYS] */
+    float *panel_rows;                 /* values of a panel, before they are packed */
+    backward_bf16_t bf16;              /* where products are of bf16 */
 } backward_block_t;
 
 /* Where keys' sums are added. */

@@ -2,4 +2,5 @@
 #define FLASH_PARTS 1
 #define FLASH_PRECISION "bf16"
 #define FLASH_TABLE attn_bf16_kernels
+#define FLASH_BACKWARD attn_bf16_backward_kernels
 #include "attention/prefill_kernels.c"

@@ -8,14 +8,14 @@
 #include "attention/operands.h"
 
 ATTN_INLINE void flash_lay_out_operands(flash_scratch_t *scratch, const attn_problem_t *problem,
-                                        attn_arena_t *arena) {
+                                        int64_t tiles, attn_arena_t *arena) {
     const int64_t columns = attn_round_up(problem->value_dim, PANEL);
     const int64_t stride = attn_round_up(problem->dim, ATTN_PIECE_ALIGNMENT / sizeof(uint16_t));
     flash_bf16_scratch_t *bf16 = &scratch->bf16;
     bf16->query_stride = stride;
     bf16->rows_stride = attn_max(stride, columns);
-    bf16->queries =
-        attn_arena_take(arena, FLASH_TILES * FLASH_PARTS * TILE_ROWS, stride * sizeof(uint16_t));
+    bf16->queries = attn_arena_take(arena, tiles * FLASH_PARTS * TILE_ROWS,
+                                    (uint64_t)stride * sizeof(uint16_t));
     bf16->weights = attn_arena_take(arena, FLASH_PARTS * TILE_ROWS, FLASH_KEYS * sizeof(uint16_t));
     bf16->panel = attn_arena_take(arena, problem->dim, PANEL * sizeof(float));
     scratch->rows = attn_arena_take(arena, bf16->rows_stride, PANEL * sizeof(float));
@@ -128,14 +128,13 @@ ATTN_INLINE void bf16_pack_query_(const attn_head_t *head, const flash_scratch_t
     bf16_split_row(FLASH_PARTS, scratch->rows, stride, to, TILE_ROWS * stride);
 }
 
-/* The queries of tile number `t`: rows that are not there are zero. */
-ATTN_INLINE void flash_pack_queries(const attn_head_t *head, const flash_scratch_t *scratch,
-                                    int64_t t, int follow) {
+/* The queries of tile number `t`, times `factor`: rows that are not there are zero. */
+ATTN_INLINE void flash_pack_rows(const attn_head_t *head, const flash_scratch_t *scratch, int64_t t,
+                                 float factor) {
     const int64_t stride = scratch->bf16.query_stride, part = TILE_ROWS * stride;
-    const float factor = head->scale * ATTN_LOG4_E, power = bf16_power_(factor);
+    const float power = bf16_power_(factor);
     flash_tile_t *tile = &scratch->tiles[t];
     uint16_t *packed = scratch->bf16.queries + t * FLASH_PARTS * part;
-    (void)follow;
     for (int64_t r = 0; r < TILE_ROWS; r++)
         bf16_pack_query_(head, scratch, r < tile->rows ? &tile->places[r] : NULL, power,
                          packed + r * stride);
@@ -148,6 +147,12 @@ ATTN_INLINE void flash_pack_queries(const attn_head_t *head, const flash_scratch
         .value_parts = bf16_parts_of_(&head->io->value),
         .weights = scratch->bf16.weights,
     };
+}
+
+ATTN_INLINE void flash_pack_queries(const attn_head_t *head, const flash_scratch_t *scratch,
+                                    int64_t t, int follow) {
+    (void)follow;
+    flash_pack_rows(head, scratch, t, head->scale * ATTN_LOG4_E);
 }
 
 #endif

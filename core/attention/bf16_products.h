@@ -248,17 +248,24 @@ ATTN_INLINE int bf16_are_finite_(const flash_tile_t *tile, const attn_key_rows_t
     return (int)finite;
 }
 
-/* Add the values of the keys [base, base + keys) by their weights; `masked`: rows may leave out some of those that they see. */
-ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
-                                  int64_t keys, int masked) {
-    if (!tile->out) return;
-    bf16_split_weights_(tile, keys);
+/* Add the values of the keys [base, base + keys), whose weights are split; `masked`: rows may leave out some of those that
+ * they see. */
+ATTN_INLINE void flash_add_split_values(flash_tile_t *tile, const attn_key_rows_t *segment,
+                                        int64_t base, int64_t keys, int masked) {
     if (!bf16_are_finite_(tile, segment, base, keys))
         bf16_add_infinite_(tile, segment, base, keys, masked);
     else if ((int)TILE_ROWS > (int)BF16_FEW_ROWS && tile->rows <= BF16_FEW_ROWS)
         bf16_add_rows_(BF16_FEW_ROWS, 0, tile, segment, base, keys);
     else
         bf16_add_rows_(TILE_ROWS, 0, tile, segment, base, keys);
+}
+
+/* The same by weights as they are. */
+ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
+                                  int64_t keys, int masked) {
+    if (!tile->out) return;
+    bf16_split_weights_(tile, keys);
+    flash_add_split_values(tile, segment, base, keys, masked);
 }
 
 /* Of a span that tiles take at once: flash_add_values() goes by panels anyway. */

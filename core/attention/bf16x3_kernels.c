@@ -2,4 +2,5 @@
 #define FLASH_PARTS 2
 #define FLASH_PRECISION "bf16x3"
 #define FLASH_TABLE attn_bf16x3_kernels
+#define FLASH_BACKWARD attn_bf16x3_backward_kernels
 #include "attention/prefill_kernels.c"

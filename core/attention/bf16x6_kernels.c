@@ -2,4 +2,5 @@
 #define FLASH_PARTS 3
 #define FLASH_PRECISION "bf16x6"
 #define FLASH_TABLE attn_bf16x6_kernels
+#define FLASH_BACKWARD attn_bf16x6_backward_kernels
 #include "attention/prefill_kernels.c"

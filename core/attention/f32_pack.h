@@ -7,9 +7,9 @@
 #include "attention/operands.h"
 
 ATTN_INLINE void flash_lay_out_operands(flash_scratch_t *scratch, const attn_problem_t *problem,
-                                        attn_arena_t *arena) {
+                                        int64_t tiles, attn_arena_t *arena) {
     scratch->queries =
-        attn_arena_take(arena, problem->dim, FLASH_TILES * TILE_ROWS * sizeof(float));
+        attn_arena_take(arena, problem->dim, (uint64_t)tiles * TILE_ROWS * sizeof(float));
     scratch->rows =
         attn_arena_take(arena, problem->dim, attn_max(PANEL, TILE_ROWS) * sizeof(float));
 }

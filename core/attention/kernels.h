@@ -43,6 +43,8 @@ typedef struct flash_kernels {
     /* Scores of the queries at a stage (enum attn_scores_code): rows[r][j], all written. */
     void (*scores)(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
                    float *const *rows);
+    /* What gradients are computed by (backward.h); NULL: the tier's kernels in f32. */
+    const struct backward_kernels *backward;
 } flash_kernels_t;
 
 /*

@@ -32,7 +32,7 @@ const char *const attn_flash_precisions[] = {"auto",  "f32",  "bf16", "bf16x3",
  * the output when it is rounded to its type. */
 static int64_t automatic(const attn_problem_t *problem) {
     const int bf16 = problem->dtype == ATTN_BF16 && problem->kv_dtype == ATTN_BF16;
-    return bf16 && !problem->backward ? FLASH_BF16_ONE : FLASH_F32;
+    return bf16 ? FLASH_BF16_ONE : FLASH_F32;
 }
 
 attn_status_t attn_flash_choose(const char *id, const attn_host_t *host,
@@ -45,10 +45,11 @@ attn_status_t attn_flash_choose(const char *id, const attn_host_t *host,
         *kernels = attn_bf16x6_kernels(tier);
         return ATTN_OK;
     }
-    if (problem->backward)
-        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "%s: precision %s has no gradients; leave 'precision' away, or take f32",
-                         id, attn_flash_precisions[precision]);
+    if (problem->backward && precision >= FLASH_INT16)
+        return attn_fail(
+            error, ATTN_ERROR_UNSUPPORTED,
+            "%s: precision %s has no gradients; leave 'precision' away, or take bf16 or f32", id,
+            attn_flash_precisions[precision]);
     if (precision == FLASH_BF16_ONE) *kernels = attn_bf16_kernels(tier);
     if (precision == FLASH_BF16_THREE) *kernels = attn_bf16x3_kernels(tier);
     return ATTN_OK;

@@ -48,7 +48,7 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
 
 /** What products are of, at least: values of a backend's parameter `precision`, and their names. */
 enum flash_precision {
-    FLASH_AUTO, /* f32; bf16 where queries, keys and values are in bf16, and nobody asks for gradients */
+    FLASH_AUTO, /* f32; bf16 where queries, keys and values are in bf16 */
     FLASH_F32,
     FLASH_BF16_ONE,
     FLASH_BF16_THREE,

@@ -2,7 +2,7 @@
  * Exact attention for one head: tiles of queries against packed keys, online softmax
  * (attention/online_softmax.h). Compiled once per tier, and for products of bf16 by the files that include it.
  */
-#include "attention/kernels.h"
+#include "attention/backward.h"
 #include "attention/key_spans.h"
 #include "attention/scores.h"
 #include "attention/span_iterator.h"
@@ -128,6 +128,7 @@ static uint64_t panel_bytes(const attn_problem_t *problem) {
 }
 #define NAME TILE_NAME " " FLASH_PRECISION
 #define KIND FLASH_BF16
+#define BACKWARD &ATTN_KERNEL(FLASH_BACKWARD)
 #define PANEL_BYTES panel_bytes
 /* One product takes from 12 rows as long as decoding in f32 where keys are in a cache, from 16 less also where they come from
  * memory; more products pay later, or never. */
@@ -137,6 +138,7 @@ static uint64_t panel_bytes(const attn_problem_t *problem) {
 #define NAME TILE_NAME
 #define PANEL_BYTES NULL
 #define KIND FLASH_OWN
+#define BACKWARD NULL
 #define FEW_ROWS 0
 #endif
 
@@ -153,4 +155,5 @@ const flash_kernels_t ATTN_KERNEL(FLASH_TABLE) = {
     .pack = pack,
     .attend = prefill_attend,
     .scores = ATTN_SMALL ? NULL : scores,
+    .backward = BACKWARD,
 };

@@ -13,7 +13,7 @@ ATTN_RARE_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, attn
     scratch.tiles = attn_arena_take(arena, FLASH_TILES, sizeof(flash_tile_t));
     scratch.out = attn_arena_take(arena, scratch.out_stride, (uint64_t)rows * sizeof(float));
     scratch.scores = attn_arena_take(arena, TILE_ROWS * FLASH_KEYS, sizeof(float));
-    flash_lay_out_operands(&scratch, problem, arena);
+    flash_lay_out_operands(&scratch, problem, FLASH_TILES, arena);
     return scratch;
 }
 

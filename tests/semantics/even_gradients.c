@@ -7,6 +7,9 @@
  * by (count + 16) u of itself (a sum of that many terms, exp, a division), dP and D are sums of dv products of numbers
  * whose sizes come to A = max_j sum_c |dO_c v_jc|, D of an O that is off by as much as its weights; so that dS, P times
  * at most 2 A, is off by P A (4 count + 4 dv + 64) u. Sums over keys and over rows round once a term.
+ *
+ * Where products are of bf16 numbers, each is off by b of itself: dP by b A, D by b A for the values in O, dS by 2 b A
+ * P, and the products of that, at most 2 A P (1 + b), by b once more. dV is off by b of each term.
  */
 #include "trial.h"
 
@@ -101,7 +104,7 @@ static void add(even_t *even, int g, int64_t head, int64_t row, int64_t column, 
     even->sizes[g][at] += size;
 }
 
-static const double SHARE = (4.0 * (KEYS + HEADS * QUERIES) + 4 * VALUE_DIM + 64) * 0x1p-24;
+static const double FLOATS = (4.0 * (KEYS + HEADS * QUERIES) + 4 * VALUE_DIM + 64) * 0x1p-24;
 
 /* The oracle's derivative by the sink, in double. */
 static void check_oracle(const even_t *even, int64_t h, int64_t i, double by_sink, double size) {
@@ -111,7 +114,7 @@ static void check_oracle(const even_t *even, int64_t h, int64_t i, double by_sin
     const double found =
         attn_oracle_row_backward(&trial->problem, &trial->io, &even->out_gradient.tensor, 0, h, i,
                                  weights, logits, products, scratch);
-    compare_number(found, by_sink, SHARE * size * 0x1p-20, "oracle's dsink",
+    compare_number(found, by_sink, FLOATS * size * 0x1p-20, "oracle's dsink",
                    (int64_t[]){0, h, i, 0});
 }
 
@@ -158,6 +161,9 @@ static void add_row(even_t *even, int64_t h, int64_t i, double size) {
 static const double TINY = HEADS * QUERIES * KEYS * 0x1p-120;
 
 static void compare(const even_t *even) {
+    const int parts = even->trial.bf16_parts;
+    const double w = parts == 1 ? 0x1p-8 : parts == 2 ? 0x1p-16 : 0;
+    const double off = 2 * w + w * w + (parts == 2 ? w : 0), share = FLOATS + off * (2 + off);
     for (int g = 0; g < GRADIENTS; g++) {
         if (!even->sums[g]) continue;
         const int64_t *shape = even->gradients[g].tensor.shape;
@@ -165,7 +171,7 @@ static void compare(const even_t *even) {
             for (int64_t i = 0; i < shape[2]; i++)
                 for (int64_t c = 0; c < shape[3]; c++, at++)
                     compare_number(typed_get(&even->gradients[g].tensor, 0, h, i, c),
-                                   even->sums[g][at], SHARE * even->sizes[g][at] + TINY, NAMES[g],
+                                   even->sums[g][at], share * even->sizes[g][at] + TINY, NAMES[g],
                                    (int64_t[]){0, h, i, c});
     }
 }

@@ -11,6 +11,8 @@
  * Softcap: 1 - t^2 with t = S' / c within S''s bound over c, and 4 roundings. Sums over keys, or over the queries
  * of all heads that share a key, round once a term and, from block to block, part to part and with the scale,
  * no oftener than once a term more, and 8 times.
+ * Where products are of bf16 numbers, S, lse and O have the bounds of such (support/exact.c), and each product of two
+ * factors is off by what they are rounded by, of itself: dO v, P dO, dS k and dS q.
  */
 #include "trial.h"
 
@@ -39,8 +41,14 @@ typedef struct side {
     sum_t *sums; /* in the order (batch, head, row, column) */
 } side_t;
 
+/* What each product may be off by, of itself, and factors and products below which may be 0. */
+typedef struct rounded {
+    double out_value, weight_out, logit_key, logit_query, flush;
+} rounded_t;
+
 typedef struct way_back {
     trial_t trial;
+    rounded_t rounded;
     typed_t out; /* dL/dout */
     side_t query, key, value, bias, sinks, slopes;
     attn_io_t io; /* the gradients */
@@ -52,8 +60,7 @@ typedef struct way_back {
 
 int trial_has_gradients(const attn_context_t *context, const attn_problem_t *problem) {
     const attn_backend_t *backend = attn_backend_find(context, trial_subject()->backend);
-    return backend->features & ATTN_FEATURE_BACKWARD && problem->kv_dtype != ATTN_I8 &&
-           !strstr(trial_subject()->settings, "bf16");
+    return backend->features & ATTN_FEATURE_BACKWARD && problem->kv_dtype != ATTN_I8;
 }
 
 /* ---- arrays --------------------------------------------------------------------------------------- */
@@ -140,11 +147,35 @@ typedef struct factor {
     double value, error;
 } factor_t;
 
-static void add(sum_t *sum, factor_t factor, double other) {
+/* `off`: what the product is off by, of itself. */
+static void add(sum_t *sum, factor_t factor, double other, double off, double flush) {
+    const double most = fabs(factor.value) + factor.error;
     sum->value += factor.value * other;
-    sum->bound += factor.error * fabs(other);
-    sum->absolute += (fabs(factor.value) + factor.error) * fabs(other);
+    sum->bound += factor.error * fabs(other) + off * most * fabs(other);
+    if (flush > 0) sum->bound += flush * (2 + most + fabs(other));
+    sum->absolute += most * fabs(other);
     sum->terms++;
+}
+
+/* Of factors that are rounded to `parts` bf16 numbers, but where they are such anyway. */
+static double off_by(int parts, int left_is_bf16, int right_is_bf16) {
+    const double w = 0x1p-8, off = parts == 1 ? w : parts == 2 ? w * w : 0;
+    const double left = left_is_bf16 ? 0 : off, right = right_is_bf16 ? 0 : off;
+    const double omitted = parts == 2 && left > 0 && right > 0 ? w * w : 0;
+    const double sums = parts == 3 ? 0 : 2 * U; /* two products at a time, as in support/exact.c */
+    return sums + left + right + left * right + omitted;
+}
+
+static rounded_t rounded_of(const trial_t *trial) {
+    const attn_problem_t *p = &trial->problem;
+    const int parts = trial->bf16_parts;
+    const int query = p->dtype == ATTN_BF16, key = p->kv_dtype == ATTN_BF16;
+    if (!parts) return (rounded_t){.flush = 0};
+    return (rounded_t){.out_value = off_by(parts, query, key),
+                       .weight_out = off_by(parts, 0, query),
+                       .logit_key = off_by(parts, 0, key),
+                       .logit_query = off_by(parts, 0, query),
+                       .flush = (double)FLT_MIN};
 }
 
 typedef struct row {
@@ -185,15 +216,18 @@ static factor_t weight_of(const way_back_t *way, int64_t key) {
 /* dL/dS of a key after bias. */
 static factor_t logit_of(const way_back_t *way, const row_t *row, int64_t key, factor_t weight) {
     const attn_problem_t *p = &way->trial.problem;
-    double product = 0, absolute = 0;
+    const rounded_t *rounded = &way->rounded;
+    double product = 0, absolute = 0, flushed = 0;
     for (int64_t c = 0; c < p->value_dim; c++) {
         const double value = typed_get(&way->trial.value.tensor, row->b, row->kv_head, key, c);
         const double gradient = typed_get(&way->out.tensor, row->b, row->h, row->i, c);
         product += gradient * value;
         absolute += fabs(gradient * value);
+        flushed += 2 + fabs(gradient) + fabs(value);
     }
+    const double off = rounded->out_value * absolute + rounded->flush * flushed;
     const double change = product - row->dot.value;
-    const double g = (double)(p->value_dim + 2) * U * absolute + row->dot.error;
+    const double g = (double)(p->value_dim + 2) * U * absolute + off + row->dot.error;
     const double rounding = g + U * (fabs(product) + fabs(row->dot.value));
     const double logit = weight.value * change;
     return (factor_t){logit, weight.error * (fabs(change) + rounding) + weight.value * rounding +
@@ -214,23 +248,25 @@ static factor_t product_of(const way_back_t *way, int64_t key, factor_t logit) {
 static void add_key(way_back_t *way, const row_t *row, int64_t j) {
     const trial_t *trial = &way->trial;
     const attn_problem_t *p = &trial->problem;
+    const rounded_t *off = &way->rounded;
     const factor_t weight = weight_of(way, j), logit = logit_of(way, row, j, weight);
     factor_t product = product_of(way, j, logit);
     product.value *= row->scale;
     product.error = product.error * fabs(row->scale);
     for (int64_t k = 0; k < p->dim; k++) {
         add(sum_at(&way->query, row->b, row->h, row->i, k), product,
-            typed_get(&trial->key.tensor, row->b, row->kv_head, j, k));
+            typed_get(&trial->key.tensor, row->b, row->kv_head, j, k), off->logit_key, off->flush);
         add(sum_at(&way->key, row->b, row->kv_head, j, k), product,
-            typed_get(&trial->query.tensor, row->b, row->h, row->i, k));
+            typed_get(&trial->query.tensor, row->b, row->h, row->i, k), off->logit_query,
+            off->flush);
     }
     for (int64_t c = 0; c < p->value_dim; c++)
         add(sum_at(&way->value, row->b, row->kv_head, j, c), weight,
-            typed_get(&way->out.tensor, row->b, row->h, row->i, c));
-    if (way->bias.sums) add(sum_at(&way->bias, row->b, row->h, row->i, j), logit, 1);
+            typed_get(&way->out.tensor, row->b, row->h, row->i, c), off->weight_out, off->flush);
+    if (way->bias.sums) add(sum_at(&way->bias, row->b, row->h, row->i, j), logit, 1, 0, 0);
     if (way->slopes.sums)
         add(sum_at(&way->slopes, 0, row->h, 0, 0), logit,
-            -fabs((double)(exact_position(p, &trial->io, row->b, row->i) - j)));
+            -fabs((double)(exact_position(p, &trial->io, row->b, row->i) - j)), 0, 0);
 }
 
 /* A logit without a value: dP is 0. */
@@ -241,7 +277,7 @@ static void add_sink(way_back_t *way, const row_t *row) {
     add(sum_at(&way->sinks, 0, row->h, 0, 0),
         (factor_t){-weight * row->dot.value,
                    weight_off * (fabs(row->dot.value) + row->dot.error) + weight * row->dot.error},
-        1);
+        1, 0, 0);
 }
 
 /* The oracle's derivative of the same row. */
@@ -265,8 +301,9 @@ static void check_oracle(way_back_t *way, const row_t *row) {
 
 static void add_row(way_back_t *way, const row_t *at) {
     const attn_problem_t *p = &way->trial.problem;
-    row_t row = *at; /* a plan with gradients has no precision but f32 */
-    exact_row(&way->exact, p, &way->trial.io, &EXACT_F32, row.b, row.h, row.i);
+    const arithmetic_t arithmetic = trial_arithmetic(&way->trial);
+    row_t row = *at;
+    exact_row(&way->exact, p, &way->trial.io, &arithmetic, row.b, row.h, row.i);
     row.dot = dot_of(way, &row);
     for (int64_t j = 0; j < p->keys; j++)
         if (trial_sees(&way->trial, row.b, row.h, row.i, j)) add_key(way, &row, j);
@@ -294,6 +331,7 @@ static void compare_side(const side_t *side, double steps, const char *name) {
 
 static void compare(way_back_t *way) {
     const attn_problem_t *p = &way->trial.problem;
+    way->rounded = rounded_of(&way->trial);
     row_t row = {.scale = isnan(p->scale) ? 1 / sqrt((double)p->dim) : (double)p->scale};
     for (row.b = 0; row.b < p->batch; row.b++)
         for (row.h = 0; row.h < p->heads; row.h++)
