@@ -23,7 +23,12 @@ const wasm = bench(process.execPath, [
 ]);
 const settings = { linear: "`elu(x)+1`", sparse: "B = 32", sketch: "32 of 64 features" };
 
-/* The heads of a trained model as it answers a question, and random ones of the same sizes. */
+/* The heads of the trained language model as it reads a text, and random ones of the same sizes. */
+const TEXT =
+    "In the beginning God created the heaven and the earth. And the earth was without form, and void; and " +
+    "darkness was upon the face of the deep. And the Spirit of God moved upon the face of the waters. And God " +
+    "said, Let there be light: and there was light. And God saw the light, that it was good: and God divided the " +
+    "light from the darkness.";
 const attn = join(root, "build", "attn");
 const json = (...args) =>
     JSON.parse(
@@ -31,7 +36,7 @@ const json = (...args) =>
     );
 const folder = mkdtempSync(join(tmpdir(), "attn-heads-"));
 const heads = ["q", "k", "v"].flatMap((part) => [`--${part}`, join(folder, `${part}.npy`)]);
-execFileSync(attn, ["lab", "dump", "lis", "31 90 44 17 120 58 63 135 20 99", ...heads]);
+execFileSync(attn, ["lab", "dump", "text", TEXT, ...heads]);
 const trained = json("compare", ...heads);
 rmSync(folder, { recursive: true });
 const [layers, count, n, d] = trained.q.map(String);
