@@ -3,6 +3,7 @@
 import { topKeys } from "libattn/view/words";
 import { keyAxis, queryAxis, quotedName } from "../map/axes";
 import { find, setText } from "../dom/dom";
+import { speakOfKeys } from "../dom/spoken";
 import { percent } from "../dom/format";
 import type { Cell } from "../map/drawing";
 import type { Grid } from "../state/types";
@@ -22,6 +23,10 @@ export class Looks {
     #line = find(document, "#looks", HTMLElement);
     #hint = this.#line.textContent;
     #idle = this.#hint;
+
+    constructor() {
+        speakOfKeys(this.#line, find(document, "#panels", HTMLElement));
+    }
 
     /** What it says while nothing is pointed at: of a query that is shown step by step; null: none is. */
     tellPinned(name: string | null): void {

@@ -34,7 +34,9 @@ export function panelElement({ id, name, description, reference }: Backend): HTM
     const copy = template.content.cloneNode(true) as DocumentFragment;
     const root = find(copy, "article", HTMLElement);
     root.dataset.backend = id;
-    find(root, "h2", HTMLElement).textContent = name;
+    find(root, "h2", HTMLElement).textContent = root.ariaLabel = name;
+    const enlarge = find(root, ".enlarge", HTMLElement);
+    enlarge.ariaLabel = `${enlarge.textContent.trim()}: ${name}`;
     find(root, ".description", HTMLElement).textContent = description;
     find(root, ".reference", HTMLElement).append(...withLinks(reference));
     return root;

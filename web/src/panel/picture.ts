@@ -3,6 +3,7 @@
 import { keyAxis, nameOf, queryAxis, quotedName } from "../map/axes";
 import { shade, type ColourLaw, type Theme } from "../map/colors";
 import { find, setText } from "../dom/dom";
+import { speakOfKeys } from "../dom/spoken";
 import type { Cell } from "../map/drawing";
 import { significant } from "../dom/format";
 import { Drawn } from "../map/frame";
@@ -67,8 +68,7 @@ export class Picture {
         const id = `told-${root.dataset.backend}`;
         this.#told = new Told(root, id);
         canvas.setAttribute("aria-describedby", id);
-        canvas.addEventListener("focus", () => this.#readout.setAttribute("aria-live", "polite"));
-        canvas.addEventListener("blur", () => this.#readout.removeAttribute("aria-live"));
+        speakOfKeys(this.#readout, canvas);
         this.#heatmap = new Heatmap(
             canvas,
             frame.onPoint,

@@ -1,25 +1,16 @@
 /** A picture in words and as a table, for whoever does not see it. */
 
-import { summarize, topKeys } from "libattn/view/words";
+import { topKeys } from "libattn/view/words";
 import { keyAxis, queryAxis, quotedName } from "../map/axes";
+import { summaryOf, type Shown } from "../map/summary";
 import { element, find, setText } from "../dom/dom";
-import { percent, significant } from "../dom/format";
-import type { Grid } from "../state/types";
-import { isSame, wholeOf } from "../zoom/region";
+import { significant } from "../dom/format";
 import { words } from "../words/words";
 
 const { told } = words;
 const pause = 150; // milliseconds: a picture that moves is told when it stands still
 const mostRows = 256; // of a table
 const mostKeys = 5; // of a row
-
-/** What is shown. */
-export interface Shown {
-    grid: Grid;
-    values: Float32Array;
-    tokens: string[] | null;
-    isDifference: boolean;
-}
 
 export class Told {
     #words: HTMLElement;
@@ -45,7 +36,7 @@ export class Told {
     }
 
     #tell(): void {
-        setText(this.#words, this.#shown ? summary(this.#shown) : "");
+        setText(this.#words, this.#shown ? summaryOf(this.#shown) : "");
         this.#fill();
     }
 
@@ -58,37 +49,6 @@ export class Told {
 const rowName = ({ grid, tokens }: Shown, row: number) => quotedName(row, queryAxis(grid), tokens);
 const columnName = ({ grid, tokens }: Shown, column: number) =>
     quotedName(column, keyAxis(grid), tokens);
-
-/** The largest value stands in the line above it. */
-function summary(shown: Shown): string {
-    const { grid, isDifference } = shown;
-    if (grid.pooling === "largest" && grid.rowsPerCell * grid.columnsPerCell > 1)
-        return told.noShares; // of all weight
-    const { diagonal, column } = summarize(sums(shown), grid.columns);
-    if (!column) return isDifference ? told.noDifferences : told.noWeights;
-    const isPart = !isSame(grid, wholeOf(grid.of));
-    const square =
-        grid.rows === grid.columns && grid.query === grid.key && grid.queries === grid.keys;
-    const what = told.all(isDifference, isPart);
-    const where = grid.rowsPerCell === 1 ? told.onDiagonal : told.inDiagonalCells;
-    const share = `${percent(column.part)}${square ? "" : ` ${what}`}`;
-    const parts = [
-        ...(square ? [`${percent(diagonal)} ${what} ${where}`] : []),
-        told.strongest(share, columnName(shown, column.key)),
-    ];
-    return `${parts.join("; ")}.`;
-}
-
-/** What cells, whose values are means, have in all; the last of a row or column may be of fewer keys or queries. */
-function sums({ grid, values }: Shown): Float32Array {
-    const { columns, queries, keys, rowsPerCell, columnsPerCell } = grid;
-    const size = (cell: number, perCell: number, count: number) =>
-        Math.min(perCell, count - cell * perCell);
-    return values.map((mean, i) => {
-        const height = size(Math.floor(i / columns), rowsPerCell, queries);
-        return mean * height * size(i % columns, columnsPerCell, keys);
-    });
-}
 
 /** Of each row the largest values and their keys. */
 function table(shown: Shown): HTMLElement[] {

@@ -8,6 +8,7 @@ import { usualCosts } from "../cost/settings";
 import { element, find, isAbort, message, showLine } from "../dom/dom";
 import { count } from "../dom/format";
 import { Hash } from "../state/hash";
+import { Description } from "../map/description";
 import { Heatmap } from "../map/heatmap";
 import type { Held } from "../engine/held";
 import { start } from "../shell/start";
@@ -56,6 +57,7 @@ class Story {
     /** The latest text, as links have it. */
     #linked: { of: string; text: Awaited<ReturnType<typeof textInLink>> } | null = null;
     #maps = new Map<string, Heatmap>();
+    #descriptions = new Map<string, Description>();
     #step = "scores";
     #controls: Controls | null = null;
 
@@ -88,6 +90,7 @@ class Story {
             ({ row }) => this.#ask(row),
         );
         this.#maps.set(section.id, map);
+        this.#descriptions.set(section.id, new Description(canvas, section.id));
     }
 
     /** What saves its figure. */
@@ -296,6 +299,8 @@ class Story {
         const max = grid.cells.reduce((most, weight) => Math.max(most, weight), 0);
         map.show({ grid, values: grid.cells, max, law: "shared", tokens }, readTheme());
         map.pin(query);
+        const shown = { grid, values: grid.cells, tokens, isDifference: false };
+        this.#descriptions.get(id)?.show(shown);
         return grid;
     }
 

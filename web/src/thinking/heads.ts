@@ -2,6 +2,8 @@
 
 import type { Theme } from "../map/colors";
 import { element, find } from "../dom/dom";
+import { nameOf } from "../map/axes";
+import { sharesOf } from "../map/summary";
 import { takeMenu, type Matrix, type Table } from "../take/menu";
 import type { Grid } from "../state/types";
 import { firstRows, paintWeights, tableOfHeads } from "./weights";
@@ -43,7 +45,7 @@ export class Heads {
                 const name = `${layer + 1}.${head + 1}`;
                 const canvas = element("canvas", { ariaHidden: "true" });
                 const button = element("button", { type: "button" }, canvas, name);
-                button.ariaLabel = `${name}: ${said.place(layer + 1, head + 1)}`;
+                button.dataset.place = `${name}: ${said.place(layer + 1, head + 1)}`;
                 button.addEventListener("click", () => this.#onChoice(layer, head));
                 return button;
             }),
@@ -62,10 +64,14 @@ export class Heads {
     paint(token: number, theme: Theme): void {
         this.#token = token;
         this.#theme = theme;
-        const canvases = this.#root.querySelectorAll("canvas");
+        const buttons = this.#root.querySelectorAll("button");
         this.#grids.flat().forEach((grid, i) => {
-            const canvas = canvases[i];
-            if (canvas) paintWeights(canvas, { ...grid, cells: firstRows(grid, token) }, theme);
+            const button = buttons[i];
+            if (!button) return;
+            const cells = firstRows(grid, token);
+            paintWeights(find(button, "canvas", HTMLCanvasElement), { ...grid, cells }, theme);
+            const nameKey = (key: number) => nameOf(key, [...this.#tokens]);
+            button.ariaLabel = `${button.dataset.place}. ${sharesOf(cells, grid.columns, nameKey)}`;
         });
     }
 

@@ -12,6 +12,7 @@ export class Player {
     #play = find(document, "#play", HTMLButtonElement);
     #next = find(document, "#next", HTMLButtonElement);
     #slider = find(document, "#token", HTMLInputElement);
+    #words = find(document, "#words", HTMLElement);
     #onToken: (token: number) => void;
     #token = 1;
     #first = 1;
@@ -60,6 +61,7 @@ export class Player {
         clearInterval(this.#timer);
         this.#timer = 0;
         this.#play.textContent = play;
+        this.#words.ariaLive = "polite";
     }
 
     play(): void {
@@ -69,9 +71,10 @@ export class Player {
 
     #start(): void {
         this.#play.textContent = hold;
+        this.#words.ariaLive = "off"; // or each token would be read out
         this.#timer = setInterval(() => {
+            if (this.#token + 1 >= this.#last) this.stop(); // what it ends with is read out
             this.#move(this.#token + 1);
-            if (this.#token >= this.#last) this.stop();
         }, pause);
     }
 

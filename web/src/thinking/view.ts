@@ -2,6 +2,8 @@
 
 import type { Theme } from "../map/colors";
 import { element, find, showLine } from "../dom/dom";
+import { speakOfKeys } from "../dom/spoken";
+import { Description } from "../map/description";
 import { Heatmap } from "../map/heatmap";
 import { nameOf } from "../map/axes";
 import { significant } from "../dom/format";
@@ -30,6 +32,7 @@ export class View {
     #heatmap: Heatmap;
     #readout: HTMLElement;
     #tokens: string[];
+    #description: Description | null = null;
     #grid: Grid | null = null;
     #values: Float32Array | null = null;
     #token = 0;
@@ -50,6 +53,8 @@ export class View {
         this.#readout = find(root, ".readout", HTMLElement);
         const canvas = find(root, "canvas", HTMLCanvasElement);
         canvas.setAttribute("aria-label", said.picture(name));
+        speakOfKeys(this.#readout, canvas);
+        root.ariaLabel = name;
         this.#heatmap = new Heatmap(canvas, onPoint, onPoint);
         find(root, "h3", HTMLElement).textContent = name;
         if (typeof made === "string") {
@@ -58,6 +63,7 @@ export class View {
             return;
         }
         root.dataset.backend = made.backend;
+        this.#description = new Description(canvas, made.backend);
         root.classList.toggle("own", made.isOwn);
         find(root, ".numbers", HTMLElement).append(
             line("exact", said.errorAgainstSoftmax, made.exact),
@@ -86,6 +92,7 @@ export class View {
             tokens: this.#tokens,
         } as const;
         this.#heatmap.show(picture, theme);
+        this.#description?.show({ ...picture, isDifference: false });
         this.#heatmap.pin(token - 1);
         this.point(this.#cell ?? null, token);
     }

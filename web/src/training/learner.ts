@@ -4,6 +4,8 @@ import type { StudyOptions } from "libattn-labs/training";
 import type { Theme } from "../map/colors";
 import { element, find, showLine } from "../dom/dom";
 import { count, percent, significant } from "../dom/format";
+import { nameOf } from "../map/axes";
+import { sharesOf } from "../map/summary";
 import { fillList } from "../compare/lines";
 import { takeMenu, type Matrix, type Table } from "../take/menu";
 import { paintWeights, tableOfHeads } from "../thinking/weights";
@@ -155,6 +157,9 @@ export class Learner {
         root.querySelectorAll("canvas").forEach((canvas, i) => {
             const cells = weights.subarray(i * rows * rows, (i + 1) * rows * rows);
             paintWeights(canvas, { rows, columns: rows, cells }, this.#theme);
+            const place = said.place(Math.floor(i / heads) + 1, (i % heads) + 1);
+            const shares = sharesOf(cells, rows, (key) => nameOf(key, tokens));
+            canvas.ariaLabel = `${said.weightsOf(place)}: ${shares}`;
         });
     }
 
@@ -193,7 +198,7 @@ export class Learner {
 function figures(layers: number, heads: number): HTMLElement[] {
     return Array.from({ length: layers * heads }, (_, i) => {
         const name = said.place(Math.floor(i / heads) + 1, (i % heads) + 1);
-        const canvas = element("canvas", { role: "img", ariaLabel: said.weightsOf(name) });
+        const canvas = element("canvas", { role: "img" });
         return element("figure", {}, canvas, element("figcaption", {}, name));
     });
 }
