@@ -438,6 +438,7 @@ test("the pages lead to each other", async () => {
     await page.click("nav a[href*=thinking]");
     await page.locator("#chain li").first().waitFor();
     await page.click("nav a[href*=figures]");
+    await page.click('.claims a[href="#separation-7b"]'); // its card has another figure open
     await page.locator("#separation-7b a[href*='labs.']").click();
     await page.locator("#figure svg").waitFor();
 });
