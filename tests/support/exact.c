@@ -72,7 +72,7 @@ arithmetic_t exact_bf16(const attn_problem_t *problem, int parts) {
     const double key = problem->kv_dtype == ATTN_BF16 ? 0 : off;
     const int second = parts == 2; /* parts, which both factors have if they are not in bf16 */
     arithmetic_t arithmetic = EXACT_F32;
-    const double sums = parts == 3 ? 0 : 2 * arithmetic.u; /* six products add one by one */
+    const double sums = parts == 3 ? 0 : 2 * arithmetic.u; /* of tiles: each sum takes at most d */
     arithmetic.logit = sums + both_off(query, key, second && query > 0 && key > 0 ? w * w : 0);
     arithmetic.value = sums + both_off(off, key, second && key > 0 ? w * w : 0);
     arithmetic.flush = (double)FLT_MIN;
