@@ -47,8 +47,8 @@ export function roundTicks(values: readonly number[], extent: number): number[] 
     return ticks.length > 1 ? ticks : [least, most];
 }
 
-export const lineHeight = 13; // pixels
-const letterWidth = 6.5; // pixels, at most on the whole
+export const lineHeight = 15; // pixels
+const letterWidth = 7; // pixels, at most on the whole
 
 /** Texts that begin at the ends of lines: each as near to its own as those beside it leave room, in their order. */
 export const apart: InitializerFunction = (_data, facets, channels, scales, dimensions) => {

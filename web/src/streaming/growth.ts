@@ -8,7 +8,7 @@ import { words } from "../words/words";
 const { streaming: told } = words;
 const height = 160;
 const margin = { left: 8, right: 80, top: 14, bottom: 20 };
-const lineHeight = 12;
+const lineHeight = 14;
 const usual = ["softmax", "linear", "sparse", "sketch"];
 
 /** What backends keep, as far as a picture of it goes. */

@@ -3,9 +3,9 @@ import { ofLabs } from "./labs/library";
 
 export const gallery: typeof english = {
     counts: (holds, fails, undecided, shown) =>
-        `${holds + fails + undecided} Aussagen der Arbeiten sind geprüft, jede innerhalb ihrer eigenen Voraussetzungen: ${holds} treffen zu, ${fails} nicht, ${undecided} sind unentschieden. ${shown} Abbildungen sind gezeichnet wie in den Arbeiten, ohne Urteil.`,
+        `${holds + fails + undecided} Aussagen der Arbeiten sind geprüft, jede innerhalb ihrer eigenen Voraussetzungen: ${holds} ${holds === 1 ? "trifft" : "treffen"} zu, ${fails} nicht, ${undecided} ${undecided === 1 ? "ist" : "sind"} unentschieden. ${shown} Abbildungen sind gezeichnet wie in den Arbeiten, ohne Urteil.`,
     ownCounts: (holds, fails, undecided) =>
-        `Von ${holds + fails + undecided} eigenen Behauptungen der Bibliothek treffen ${holds} zu, ${fails} nicht, ${undecided} sind unentschieden.`,
+        `Von ${holds + fails + undecided} eigenen Behauptungen der Bibliothek ${holds === 1 ? "trifft" : "treffen"} ${holds} zu, ${fails} nicht, ${undecided} ${undecided === 1 ? "ist" : "sind"} unentschieden.`,
     claims: "Alle Aussagen, je ein Kästchen",
     show: "Zeigen",
     all: "alle",

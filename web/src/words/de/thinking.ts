@@ -1,7 +1,7 @@
 import type { thinking as english } from "../en/thinking";
 import { translator } from "./translator";
 
-const ask = (what: string) => `Es nimmt ${what}`;
+const ask = (what: string) => `Es nimmt ${what}.`;
 
 /** What the library says of the questions that a model has learned. */
 const learned = translator({}, [

@@ -1,6 +1,6 @@
 /** Words that the program of thinking.html puts into it. */
 
-const ask = (what: string) => `It takes ${what}`;
+const ask = (what: string) => `It takes ${what}.`;
 
 export const thinking = {
     tasks: {
