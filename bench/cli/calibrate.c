@@ -232,7 +232,7 @@ static int kernel_of(const calibration_t *c, attn_dtype_t dtype, int64_t rows, c
 
 /* From how many rows on plans run another kernel. */
 static void add_changes(const calibration_t *c, attn_dtype_t dtype, table_t *table) {
-    enum { MOST_ROWS = 128 };
+    enum { MOST_ROWS = 192 };
     char last[96] = "", kernel[96];
     for (int64_t rows = 1; rows <= MOST_ROWS && kernel_of(c, dtype, rows, kernel); rows++) {
         if (strcmp(kernel, last) == 0) continue;

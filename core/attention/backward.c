@@ -40,7 +40,7 @@ static int64_t parts_of(const backward_run_t *run) {
 
 /* Of the same products as the run's: weights are made anew from its lse, which goes by its logits. */
 static const backward_kernels_t *kernels_of(const flash_plan_t *plan) {
-    const backward_kernels_t *own = plan->kernels->backward;
+    const backward_kernels_t *own = FLASH_BF16_TIERS ? plan->kernels->backward : NULL;
     return own ? own : attn_backward_kernels(attn_host_tier(plan->host));
 }
 

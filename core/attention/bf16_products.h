@@ -38,7 +38,8 @@ ATTN_INLINE uint64_t bf16_panel_bytes(int64_t dim, int64_t value_dim) {
 
 ATTN_INLINE flash_panel_t flash_panel_at(const attn_key_rows_t *segment, int64_t number,
                                          int64_t dim, int64_t value_dim) {
-    char *at = (char *)segment->panels + (uint64_t)number * bf16_panel_bytes(dim, value_dim);
+    char *at = (char *)segment->panels +
+               (uint64_t)(number - segment->first_panel) * bf16_panel_bytes(dim, value_dim);
     return (flash_panel_t){
         .keys = (int32_t *)at,
         .values = (int32_t *)(at + bf16_key_bytes(dim)),

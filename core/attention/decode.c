@@ -22,14 +22,19 @@ static int64_t most_splits(const flash_plan_t *plan) {
     return splits + 1 + (plan->pattern->next ? keys / plan->pattern->block / DECODE_RUNS : 0);
 }
 
+static const packed_kernels_t *packed_of(const flash_plan_t *plan) {
+    return FLASH_BF16_TIERS ? plan->packed : NULL;
+}
+
 static workspace_t lay_out_decode(const flash_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t rows = problem->batch * problem->heads * problem->queries;
     const uint64_t row_size = (uint64_t)plan->decode->out_stride(problem) * sizeof(float);
-    attn_arena_t scratch = {.base = NULL};
-    plan->decode->scratch(problem, &scratch);
-    arena->overflow |= scratch.overflow;
-    workspace_t space = {.scratch_size = scratch.used};
+    attn_arena_t scratch = {.base = NULL}, packed = {.base = NULL};
+    plan->decode->scratch(problem, &scratch); /* of scores, too */
+    if (packed_of(plan)) packed_of(plan)->scratch(problem, &packed);
+    arena->overflow |= scratch.overflow | packed.overflow;
+    workspace_t space = {.scratch_size = scratch.used > packed.used ? scratch.used : packed.used};
     space.splits = most_splits(plan);
     space.out_stride = plan->decode->out_stride(problem);
     if (plan->pattern)
@@ -38,7 +43,7 @@ static workspace_t lay_out_decode(const flash_plan_t *plan, attn_arena_t *arena)
     space.partials =
         attn_arena_take(arena, rows, (uint64_t)space.splits * sizeof(decode_partial_t));
     space.outs = attn_arena_take(arena, rows, (uint64_t)space.splits * row_size);
-    space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
+    space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), space.scratch_size);
     return space;
 }
 
@@ -153,9 +158,11 @@ static void attend_split(void *data, int64_t number, uint32_t worker) {
         .run_count = runs_of(run, index, split, runs),
         .step = space->splits * run->rows,
     };
-    run->plan->decode->attend(&task, partials_of(run, index, split) + first,
-                              outs_of(run, index, split) + first * space->out_stride,
-                              space->scratch + worker * space->scratch_size);
+    const packed_kernels_t *packed = packed_of(run->plan);
+    (packed ? packed->attend
+            : run->plan->decode->attend)(&task, partials_of(run, index, split) + first,
+                                         outs_of(run, index, split) + first * space->out_stride,
+                                         space->scratch + worker * space->scratch_size);
 }
 
 /* Whether a token's heads stand side by side: heads then take turns with each split, whose pages are still near. */
@@ -179,7 +186,7 @@ static int64_t heads_of_task(const decode_run_t *run) {
     const attn_pattern_t *pattern = plan->pattern;
     const int64_t all = plan->problem.kv_heads, splits = run->space.splits;
     const int64_t workers = attn_host_workers(plan->host);
-    if (run->units.kv_heads > 1 || run->rows == 1) return 1;
+    if (run->units.kv_heads > 1 || run->rows == 1 || packed_of(plan)) return 1;
     if (!are_read_in_order(&run->io->key) || !are_read_in_order(&run->io->value)) return 1;
     if (all > MOST_HEADS || all * run->rows > DECODE_ROWS) return 1;
     if (pattern && pattern->next && pattern->by_head) return 1;
@@ -188,10 +195,10 @@ static int64_t heads_of_task(const decode_run_t *run) {
 
 /* Few rows, and keys enough: where there are not many more than queries, a causal query sees half of what decoding
  * reads. */
-int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern) {
+int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern, int64_t rows) {
     enum { FEW = 16, KEYS_A_QUERY = 4 };
     const int64_t group = attn_group(problem);
-    if (group * problem->queries > DECODE_ROWS) return 0;
+    if (group * problem->queries > rows) return 0;
     if (problem->queries > FEW && problem->keys / KEYS_A_QUERY < problem->queries) return 0;
     if (!pattern) return 1;
     return !pattern->next || (problem->queries == 1 && (group == 1 || !pattern->by_head));
@@ -203,7 +210,7 @@ static decode_run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
     run.units = attn_units_of(plan, io);
     run.count = attn_unit_count(plan, run.units);
     run.rows = attn_unit_rows(plan, run.units);
-    run.parts = (run.rows - 1) / DECODE_ROWS + 1;
+    run.parts = (run.rows - 1) / (packed_of(plan) ? packed_of(plan)->rows : DECODE_ROWS) + 1;
     run.part_rows = (run.rows - 1) / run.parts + 1;
     run.space.splits = count_splits(&run);
     run.by_split = are_interleaved(&io->key);

@@ -25,9 +25,7 @@ enum flash_kind {
 typedef struct flash_kernels {
     int32_t kind;                   /* enum flash_kind */
     const char *name, *decode_name; /* what plans say that run these, or decode */
-    int64_t
-        few_rows; /* rows of a key/value head from which these are faster than decoding; 0: not known */
-    int64_t panel; /* keys a panel */
+    int64_t panel;                  /* keys a panel */
     /* Bytes of a panel that has its values in it; NULL: it has `dim` floats a key, and no values. */
     uint64_t (*panel_bytes)(const attn_problem_t *problem);
     int64_t rows; /* queries that a task has at most */
@@ -43,6 +41,8 @@ typedef struct flash_kernels {
     /* Scores of the queries at a stage (enum attn_scores_code): rows[r][j], all written. */
     void (*scores)(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
                    float *const *rows);
+    /* For few queries; NULL: they are decoded in f32. */
+    const struct packed_kernels *few;
     /* What gradients are computed by (backward.h); NULL: the tier's kernels in f32. */
     const struct backward_kernels *backward;
 } flash_kernels_t;
@@ -93,10 +93,23 @@ typedef struct decode_kernels {
     void (*weigh)(const attn_head_t *head, attn_place_t at, float *row);
 } decode_kernels_t;
 
+/* The same for kernels that pack keys, of dense attention: a split's keys are packed by the task that has it. */
+typedef struct packed_kernels {
+    /* Rows of a key/value head from which these are faster than decoding in f32, and those of a task at most. */
+    int64_t few_rows, rows;
+    void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
+    void (*attend)(const decode_task_t *task, decode_partial_t *partials, float *out,
+                   void *scratch);
+} packed_kernels_t;
+
 /* The same by integer dot products (quantised.h). */
 typedef struct quantised_kernels {
     flash_kernels_t int8, int16;
 } quantised_kernels_t;
+
+/* How many tiers this build has that multiply bf16: without them nothing else is there for their kernels. */
+#define FLASH_ONE_MORE_(...) +1
+enum { FLASH_BF16_TIERS = 0 ATTN_BF16_TIERS(FLASH_ONE_MORE_, ) };
 
 ATTN_KERNEL_TABLES(flash_kernels_t, attn_flash_kernels)
 ATTN_BF16_KERNEL_TABLES(flash_kernels_t, attn_bf16_kernels)

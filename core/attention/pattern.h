@@ -16,6 +16,8 @@ typedef struct attn_key_rows {
     int64_t count;
     const int64_t *map; /* their positions; NULL: 0, 1, 2, ... */
     uint8_t *finite;    /* of each panel whether all its values are; NULL: nobody looked */
+    int64_t
+        first_panel; /* where panels have values in them: the number of the first that there is */
 } attn_key_rows_t;
 
 /* A key span: keys first <= j < last, of a head or of a list, that are visible to queries together, as far as each

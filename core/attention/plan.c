@@ -56,15 +56,14 @@ attn_status_t attn_flash_choose(const char *id, const attn_host_t *host,
 }
 #endif
 
-/* Whether few rows are multiplied by kernels that pack keys, and not decoded: where these are faster, and there are heads
- * enough for threads, which share the keys of one only where they are decoded. It does not go by how many threads there
- * are: results do not. */
-static int packs_for_few(const attn_problem_t *problem, const attn_pattern_t *pattern,
-                         const flash_kernels_t *kernels) {
-    enum { HEADS = 8 };
-    if (ATTN_SMALL || !kernels || !kernels->few_rows || pattern) return 0;
-    return attn_group(problem) * problem->queries >= kernels->few_rows &&
-           problem->batch * problem->kv_heads >= HEADS;
+/* Kernels for few rows by the precision's own products, where they pay. */
+static const packed_kernels_t *packed_for(const attn_problem_t *problem,
+                                          const attn_pattern_t *pattern,
+                                          const flash_kernels_t *kernels) {
+    if (ATTN_SMALL || !FLASH_BF16_TIERS || !kernels || !kernels->few || pattern) return NULL;
+    const packed_kernels_t *few = kernels->few;
+    if (attn_group(problem) * problem->queries < few->few_rows) return NULL;
+    return attn_decode_fits(problem, pattern, few->rows) ? few : NULL;
 }
 
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
@@ -79,13 +78,15 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
     }
     const int integers = !ATTN_SMALL && kernels && kernels->kind == FLASH_INTEGERS;
     const int own = kernels && kernels->kind == FLASH_OWN;
-    const int few = !ATTN_SMALL && !own && attn_decode_fits(problem, pattern) &&
-                    !packs_for_few(problem, pattern, kernels);
+    const packed_kernels_t *packed = packed_for(problem, pattern, kernels);
+    const int few =
+        !ATTN_SMALL && !own && (packed || attn_decode_fits(problem, pattern, DECODE_ROWS));
     const int bytes = integers && few && problem->kv_dtype == ATTN_I8;
-    const int others = kernels && !few && (!integers || attn_quantised_fits(problem));
+    const int others = kernels && (!few || packed) && (!integers || attn_quantised_fits(problem));
     *plan = (flash_plan_t){
         .host = host,
         .kernels = others ? kernels : attn_flash_kernels(attn_host_tier(host)),
+        .packed = packed,
         .pattern = pattern,
         .problem = attn_problem_copy(problem),
         .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,

@@ -27,6 +27,7 @@ typedef struct flash_plan {
     const attn_host_t *host;
     const flash_kernels_t *kernels;
     const decode_kernels_t *decode; /* NULL: too many queries */
+    const packed_kernels_t *packed; /* what attends in decoding; NULL: those kernels themselves */
     const attn_pattern_t *pattern;  /* NULL: dense */
     attn_problem_t problem;
     float scale;
@@ -81,8 +82,9 @@ attn_status_t attn_prefill_run(const attn_backend_plan_t *base, const attn_io_t 
                                attn_error_t *error);
 void attn_prefill_weights(const flash_plan_t *plan, const attn_io_t *io, attn_place_t at,
                           int64_t count, float *rows, int64_t row_stride);
-/* Whether a problem is decoded, and whether others have rows enough for integers (quantised.h). */
-int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern);
+/* Whether a problem is decoded, where a task has so many rows, and whether others have rows enough for integers
+ * (quantised.h). */
+int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern, int64_t rows);
 int attn_quantised_fits(const attn_problem_t *problem);
 void attn_decode_workspace(const flash_plan_t *plan, attn_arena_t *arena);
 attn_status_t attn_decode_run(const attn_backend_plan_t *base, const attn_io_t *io,

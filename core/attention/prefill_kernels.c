@@ -122,6 +122,22 @@ ATTN_RARE_STEP void scores(const flash_head_t *head, const attn_queries_t *queri
     flash_end_products();
 }
 
+#if FLASH_PARTS == 1
+#include "attention/packed_decode.h"
+
+/* Of 12 rows they take as long as decoding in f32 where keys are in a cache, of 16 less also where they come from memory;
+ * more products pay later, or never. */
+static const packed_kernels_t packed = {
+    .few_rows = 16,
+    .rows = PACKED_ROWS,
+    .scratch = packed_scratch,
+    .attend = packed_attend,
+};
+#define FEW &packed
+#else
+#define FEW NULL
+#endif
+
 #if FLASH_PARTS
 static uint64_t panel_bytes(const attn_problem_t *problem) {
     return bf16_panel_bytes(problem->dim, problem->value_dim);
@@ -130,23 +146,18 @@ static uint64_t panel_bytes(const attn_problem_t *problem) {
 #define KIND FLASH_BF16
 #define BACKWARD &ATTN_KERNEL(FLASH_BACKWARD)
 #define PANEL_BYTES panel_bytes
-/* One product takes from 12 rows as long as decoding in f32 where keys are in a cache, from 16 less also where they come from
- * memory; more products pay later, or never. */
-#define FEW_ROWS (FLASH_PARTS == 1 ? 16 : 0)
 #else
 #define FLASH_TABLE attn_flash_kernels
 #define NAME TILE_NAME
 #define PANEL_BYTES NULL
 #define KIND FLASH_OWN
 #define BACKWARD NULL
-#define FEW_ROWS 0
 #endif
 
 const flash_kernels_t ATTN_KERNEL(FLASH_TABLE) = {
     .kind = KIND,
     .name = NAME " prefill",
-    .decode_name = TILE_NAME " decode",
-    .few_rows = FEW_ROWS,
+    .decode_name = NAME " decode",
     .panel = PANEL,
     .panel_bytes = PANEL_BYTES,
     .rows = FLASH_TILES * TILE_ROWS,
@@ -155,5 +166,6 @@ const flash_kernels_t ATTN_KERNEL(FLASH_TABLE) = {
     .pack = pack,
     .attend = prefill_attend,
     .scores = ATTN_SMALL ? NULL : scores,
+    .few = FEW,
     .backward = BACKWARD,
 };

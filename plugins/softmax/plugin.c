@@ -40,7 +40,8 @@ static const attn_ext_params_t params = {
 /* What integers are not there for; queries are multiplied as floats where they are few (quantised.h). */
 static attn_status_t check_integers(const char *precision, const attn_problem_t *problem,
                                     attn_error_t *error) {
-    const int is_decoded = attn_decode_fits(problem, NULL) && problem->kv_dtype == ATTN_I8;
+    const int is_decoded =
+        attn_decode_fits(problem, NULL, DECODE_ROWS) && problem->kv_dtype == ATTN_I8;
     const int floats = !attn_quantised_fits(problem) && !is_decoded;
     if (!floats && problem->dim > QUANTISED_MOST_DIM)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
@@ -59,7 +60,8 @@ static attn_status_t choose(const attn_host_t *host, const attn_problem_t *probl
     if (status != ATTN_OK || precision < FLASH_INT16) return status;
     *kernels = precision == FLASH_INT8 ? &quantised->int8 : &quantised->int16;
     const flash_kernels_t *tiles = attn_int8_tile_kernels(attn_host_tier(host));
-    if (precision == FLASH_INT8 && tiles && !attn_decode_fits(problem, NULL)) *kernels = tiles;
+    if (precision == FLASH_INT8 && tiles && !attn_decode_fits(problem, NULL, DECODE_ROWS))
+        *kernels = tiles;
     return check_integers(attn_flash_precisions[precision], problem, error);
 }
 #else

@@ -277,38 +277,73 @@ static void weights_of_some_queries(void **state) {
     attn_context_destroy(context);
 }
 
-/* Rows of a key/value head that units of bf16 multiply: with fewer, or few heads, keys are read in place. */
+/* Rows of a key/value head that units of bf16 multiply, in one split of the keys and in several: fewer rows are decoded in
+ * f32, more are prefilled. */
+static const struct {
+    int64_t batch, heads, kv_heads, queries, keys, dim, value_dim;
+    int kind; /* of rules */
+    int packed;
+} PACKED[] = {
+    {1, 120, 8, 1, 150, 40, 24, 2, 0},    {1, 15, 1, 1, 150, 40, 24, 0, 0},
+    {1, 16, 1, 1, 1500, 40, 24, 0, 1},    {1, 128, 8, 1, 150, 40, 24, 2, 1},
+    {2, 64, 4, 1, 150, 40, 24, 6, 1},     {1, 32, 8, 4, 2100, 33, 35, 2, 1},
+    {1, 128, 1, 1, 1100, 576, 512, 7, 1}, {2, 25, 1, 5, 1300, 9, 18, 4, 1},
+    {1, 43, 1, 1, 1030, 64, 64, 5, 1},    {1, 30, 2, 4, 1100, 8, 70, 3, 1},
+    {1, 129, 1, 1, 150, 40, 24, 0, 0},
+};
+
+static attn_problem_t packed_problem(size_t i, attn_dtype_t dtype) {
+    attn_problem_t problem = fixture_problem(PACKED[i].batch, PACKED[i].heads, PACKED[i].queries,
+                                             PACKED[i].keys, PACKED[i].dim, PACKED[i].value_dim);
+    problem.kv_heads = PACKED[i].kv_heads;
+    problem.dtype = problem.kv_dtype = dtype;
+    trial_set_rules(&problem, PACKED[i].kind);
+    problem.kv_heads = PACKED[i].kv_heads;
+    return problem;
+}
+
 static void rows_that_are_packed(void **state) {
     (void)state;
-    static const struct {
-        int64_t batch, heads, kv_heads, queries, dim, value_dim;
-        int packed;
-    } cases[] = {
-        {1, 120, 8, 1, 40, 24, 0}, {1, 128, 8, 1, 40, 24, 1}, {1, 112, 7, 1, 40, 24, 0},
-        {2, 64, 4, 1, 40, 24, 1},  {1, 32, 8, 4, 33, 35, 1},  {8, 24, 1, 1, 576, 512, 1},
-    };
-    if (!trial_is_dense() || *trial_subject()->settings) return;
-    for (size_t i = 0; i < TEST_COUNT(cases); i++) {
+    const char *settings = trial_subject()->settings;
+    const int asked = strcmp(settings, "precision=bf16") == 0; /* in f32, too */
+    if (!trial_is_dense() || (*settings && !asked)) return;
+    for (size_t i = 0; i < TEST_COUNT(PACKED); i++) {
         if (!test_takes_case()) continue;
         attn_context_t *context = fixture_context(1 + i % 2);
         const int multiplies = fixture_multiplies_bf16(context);
-        attn_problem_t problem = fixture_problem(cases[i].batch, cases[i].heads, cases[i].queries,
-                                                 150, cases[i].dim, cases[i].value_dim);
-        problem.kv_heads = cases[i].kv_heads;
-        problem.dtype = problem.kv_dtype = ATTN_BF16;
-        problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
-        trial_t trial = trial_create(&problem, &(look_t){.lse = 1});
+        const attn_problem_t problem = packed_problem(i, asked ? ATTN_F32 : ATTN_BF16);
+        trial_t trial =
+            trial_create(&problem, &(look_t){.layout = (layout_t)(i % LAYOUT_COUNT), .lse = 1});
         trial_label(&trial, "rows that are packed");
         attn_plan_t *plan = trial_plan(context, &problem);
-        assert_int_equal(exact_parts(plan), multiplies && cases[i].packed);
-        assert_int_equal(strstr(attn_plan_kernel(plan), "decode") != NULL,
-                         !(multiplies && cases[i].packed));
+        const int few = PACKED[i].packed || PACKED[i].heads / PACKED[i].kv_heads < 16;
+        assert_int_equal(exact_parts(plan), multiplies && (PACKED[i].packed || !few));
+        if (multiplies) assert_int_equal(strstr(attn_plan_kernel(plan), "decode") != NULL, few);
         trial_run(plan, &trial);
         trial_compare(&trial);
         attn_plan_destroy(plan);
         trial_destroy(&trial);
         attn_context_destroy(context);
     }
+}
+
+/* Threads share the splits of one head, and change no bit. */
+static void threads_share_packed_splits(void **state) {
+    (void)state;
+    if (!trial_is_dense() || *trial_subject()->settings) return;
+    const attn_problem_t problem = packed_problem(6, ATTN_BF16);
+    trial_t one = trial_create(&problem, &(look_t){.lse = 1});
+    trial_t many = trial_create(&problem, &(look_t){.lse = 1});
+    trial_t *const trials[] = {&one, &many};
+    for (int t = 0; t < 2; t++) {
+        attn_context_t *context = fixture_context(1 + 2 * t);
+        trial_solve(context, trials[t]);
+        attn_context_destroy(context);
+    }
+    typed_check_same(&one.out, &many.out, "out");
+    typed_check_same(&one.lse, &many.lse, "lse");
+    trial_destroy(&one);
+    trial_destroy(&many);
 }
 
 /* A run over a long cache needs little workspace, and scores and weights of its plan no more. */
@@ -343,4 +378,6 @@ SEMANTICS_MAIN(cmocka_unit_test(several_splits), cmocka_unit_test(maximum_in_any
                cmocka_unit_test(all_dimensions), cmocka_unit_test(threads_change_no_bit),
                cmocka_unit_test(order_of_memory_changes_no_bit),
                cmocka_unit_test(scores_while_decoding), cmocka_unit_test(weights_of_some_queries),
-               cmocka_unit_test(rows_that_are_packed), cmocka_unit_test(room_for_a_long_cache))
+               cmocka_unit_test(rows_that_are_packed),
+               cmocka_unit_test(threads_share_packed_splits),
+               cmocka_unit_test(room_for_a_long_cache))

@@ -178,10 +178,10 @@ static void rows_share_tasks(void **state) {
     const attn_problem_t batches = fixture_problem(40, 1, 1, 1100, 9, 20);
     assert_int_equal(tasks_of(&batches, 1), tasks_of(&alone, 0));
     for (int64_t n = 1; n <= 5; n += 4) {
-        attn_problem_t some = fixture_problem(1, 71, n, 1100, 9, 20), twice = some;
+        attn_problem_t some = fixture_problem(1, 131, n, 1100, 9, 20), twice = some;
         some.kv_heads = twice.kv_heads = 1;
         twice.heads = 2 * some.heads;
-        assert_true(tasks_of(&twice, 0) - tasks_of(&some, 0) < 71 / 2);
+        assert_true(tasks_of(&twice, 0) - tasks_of(&some, 0) < 131 / 2);
     }
 }
 
