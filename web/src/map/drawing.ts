@@ -253,10 +253,19 @@ export class Drawing {
             const y = box.top + (box.height * at) / this.#grid.queries;
             if (!marked || Math.abs(y - marked.y) >= labelRoom) this.#rowLabel(layout, text, y);
         }
+        const end = this.#columnsEnd(layout);
         for (const { at, text } of layout.columns) {
             const x = box.left + (box.width * at) / this.#grid.keys;
-            if (!marked || Math.abs(x - marked.x) >= wide) this.#columnLabel(layout, text, x);
+            const half = layout.upright ? fontSize / 2 : this.#fitting(text).width / 2;
+            const isFree = !marked || Math.abs(x - marked.x) >= wide;
+            if (isFree && x + half <= end) this.#columnLabel(layout, text, x);
         }
+    }
+
+    /** Where what is written below the errors of rows begins. */
+    #columnsEnd({ strip, isLabelled }: Layout): number {
+        if (!strip || !isLabelled) return Infinity;
+        return strip.left + strip.width - this.#fitting(picture.error).width - 1;
     }
 
     #drawCrosshair(layout: Layout, cell: Cell): void {

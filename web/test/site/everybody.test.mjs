@@ -41,7 +41,7 @@ for (const [address, width, high] of [
             const tabs = page.locator("#methods button");
             assert.equal(await tabs.count(), 4);
             for (const [i, text] of (await tabs.allTextContents()).entries())
-                assert.match(text, i === 0 ? /exact|exakt/ : /\d% off|Fehler \d+ %/);
+                assert.match(text, i === 0 ? /exact|exakt/ : /\d% off|Fehler \d+\u00a0%/);
             for (const i of [1, 2, 3]) {
                 await tabs.nth(i).tap();
                 const [now, ...rest] = await canvases();

@@ -16,7 +16,7 @@ export const nouns: typeof english.nouns = {
 
 export const panel: typeof english.panel = {
     exact: "exakt",
-    off: (share) => `Fehler ${share} %`,
+    off: (share) => `Fehler ${share}\u00a0%`,
     useless: "keine Zahl",
     copy: "Kopieren",
     copied: "Kopiert",
