@@ -321,7 +321,7 @@ static void weights_give_output(void **state) {
     static const int64_t steps[] = {1, 5, 64};
     attn_context_t *context = fixture_context(1);
     for (size_t s = 0; s < TEST_COUNT(SUBJECTS); s++) {
-        if (!SUBJECTS[s].exact) continue; // tests/sketch.c
+        if (!SUBJECTS[s].exact) continue; // tests/sketch/
         for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++) {
             attn_problem_t problem = middling_problem(causal);
             problem.queries = 61, problem.keys = 43;

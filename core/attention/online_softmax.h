@@ -12,8 +12,8 @@
  * low bits of a logit that counts would be lost in it, while S - M, taken at the end, loses only
  * bits of logits that are far from M.
  *
- * Keys come in segments (pattern.h): packed panels, their values, and for each row the range of
- * them that it sees. Dense attention is one segment; a sparse pattern is several, some of which have
+ * Keys come in key spans (key_spans.h): packed panels, their values, and for each row the range of
+ * them that it sees. Dense attention is one span; a sparse pattern is several, some of which have
  * a map of positions.
  */
 #ifndef ATTN_ATTENTION_ONLINE_SOFTMAX_H

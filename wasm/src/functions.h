@@ -94,7 +94,7 @@ FUNCTION(FULL, STATUS, attnjs_stream_truncate, SESSION(0), STREAM(1), NUMBER(2, 
 FUNCTION(FULL, NUMBER, attnjs_stream_save, SESSION(0), STREAM(1), ROOM(2, bytes), LENGTH(3, size))
 FUNCTION(FULL, STATUS, attnjs_stream_restore, SESSION(0), STREAM(1), BYTES(2, bytes), LENGTH(3, size))
 
-/* ---- plugin.c: plugins that js/link.js has linked into this instance ------------------------- */
+/* ---- plugin.c: plugins that js/engine/link.js has linked into this instance ------------------------- */
 
 FUNCTION(PLUGIN, STATUS, attnjs_plugin_register, SESSION(0), ADDRESS(1, entry), TEXT(2, origin))
 FUNCTION(PLUGIN, STATUS, attnjs_plugin_unregister, SESSION(0), ADDRESS(1, entry))

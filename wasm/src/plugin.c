@@ -1,4 +1,4 @@
-/* plugin.c: plugins that js/link.js has linked into this instance. */
+/* plugin.c: plugins that js/engine/link.js has linked into this instance. */
 #include "bindings.h"
 
 attn_status_t attnjs_plugin_register(attnjs_t *js, void *entry, const char *origin) {
