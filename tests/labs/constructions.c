@@ -2,8 +2,8 @@
  * AGG and COPY by layers with explicit weights (efficient-transformers, Lemmas A.9, A.11 and A.12): the
  * promised error over m, M and eps; and what each kind of attention carries along.
  */
-#include "labs/constructions/construction.h"
 #include "labs/complexity/scaling.h"
+#include "labs/constructions/construction.h"
 #include "support/fixture.h"
 #include "support/test.h"
 

@@ -1,6 +1,6 @@
 /* The lab reasoning: which cells its panels have, and what follows from how well they do. */
-#include "labs/reasoning/task.h"
 #include "labs/reasoning/lab.h"
+#include "labs/reasoning/task.h"
 
 #include "support/fixture.h"
 #include "support/test.h"

@@ -4,8 +4,8 @@
 #ifndef ATTN_TESTS_SEPARATION_CASE_H
 #define ATTN_TESTS_SEPARATION_CASE_H
 
-#include "labs/separation/separation.h"
 #include "labs/separation/lab.h"
+#include "labs/separation/separation.h"
 
 /** A run of the panel with test_seed(); settings "name=value name=value". Failures end the test. */
 lab_run_t case_run(const char *panel, const char *settings);

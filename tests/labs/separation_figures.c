@@ -3,8 +3,8 @@
  * computation (other random numbers, double precision, no library), and the shapes that the paper and
  * the definitions ask for.
  */
-#include "labs/separation/separation.h"
 #include "labs/separation/lab.h"
+#include "labs/separation/separation.h"
 #include "support/fixture.h"
 #include "support/test.h"
 

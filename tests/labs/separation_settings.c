@@ -2,8 +2,8 @@
  * The separation experiments' panels and settings: grids, defaults and counts as arXiv:2310.11685 has
  * them; what is refused, and with which words; what is outside the definitions and said to be.
  */
-#include "labs/separation/separation.h"
 #include "labs/separation/lab.h"
+#include "labs/separation/separation.h"
 #include "support/fixture.h"
 #include "support/test.h"
 
