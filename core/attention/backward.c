@@ -8,7 +8,7 @@ enum {
 };
 
 typedef struct backward_run {
-    const flash_plan_t *plan;
+    const exact_plan_t *plan;
     const backward_kernels_t *kernels;
     const attn_io_t *io, *gradients;
     int64_t parts, slots;
@@ -39,13 +39,13 @@ static int64_t parts_of(const backward_run_t *run) {
 }
 
 /* Of the same products as the run's: weights are made anew from its lse, which goes by its logits. */
-static const backward_kernels_t *kernels_of(const flash_plan_t *plan) {
-    const backward_kernels_t *own = FLASH_BF16_TIERS ? plan->kernels->backward : NULL;
+static const backward_kernels_t *kernels_of(const exact_plan_t *plan) {
+    const backward_kernels_t *own = EXACT_BF16_TIERS ? plan->kernels->backward : NULL;
     return own ? own : attn_backward_kernels(attn_host_tier(plan->host));
 }
 
 /* A head in one part needs its sums no longer than its task. */
-static backward_run_t lay_out_backward(const flash_plan_t *plan, attn_arena_t *arena) {
+static backward_run_t lay_out_backward(const exact_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t workers = attn_host_workers(plan->host), heads = kv_heads(problem);
     backward_run_t run = {.plan = plan, .kernels = kernels_of(plan)};
@@ -72,7 +72,7 @@ static backward_run_t lay_out_backward(const flash_plan_t *plan, attn_arena_t *a
     return run;
 }
 
-void attn_backward_workspace(const flash_plan_t *plan, attn_arena_t *arena) {
+void attn_backward_workspace(const exact_plan_t *plan, attn_arena_t *arena) {
     lay_out_backward(plan, arena);
 }
 
@@ -166,7 +166,7 @@ static void write_heads(const backward_run_t *run, const attn_tensor_t *tensor, 
 
 static attn_status_t backward(const attn_backend_plan_t *base, const attn_io_t *io,
                               const attn_io_t *gradients, attn_error_t *error) {
-    const flash_plan_t *plan = (const flash_plan_t *)base;
+    const exact_plan_t *plan = (const exact_plan_t *)base;
     attn_arena_t arena = {.base = io->workspace};
     backward_run_t run = lay_out_backward(plan, &arena);
     const int64_t tasks = kv_heads(&plan->problem) * run.parts;
@@ -184,8 +184,8 @@ static attn_status_t backward(const attn_backend_plan_t *base, const attn_io_t *
     return ATTN_OK;
 }
 
-const attn_ext_backward_t attn_flash_backward = {
-    .struct_size = sizeof attn_flash_backward,
-    .arrays = FLASH_GRADIENTS,
+const attn_ext_backward_t attn_exact_backward = {
+    .struct_size = sizeof attn_exact_backward,
+    .arrays = EXACT_GRADIENTS,
     .backward = backward,
 };

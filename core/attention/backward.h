@@ -50,14 +50,14 @@ ATTN_BF16_KERNEL_TABLES(backward_kernels_t, attn_bf16x3_backward_kernels)
 ATTN_TILE_KERNEL_TABLES(backward_kernels_t, attn_bf16x6_backward_kernels)
 
 /** Arrays that have gradients. */
-#define FLASH_GRADIENTS                                                                            \
+#define EXACT_GRADIENTS                                                                            \
     (1u << ATTN_ARRAY_QUERY | 1u << ATTN_ARRAY_KEY | 1u << ATTN_ARRAY_VALUE |                      \
      1u << ATTN_ARRAY_BIAS | 1u << ATTN_ARRAY_SINKS | 1u << ATTN_ARRAY_SLOPES)
 
-/** For `attn.backward/1` of a backend whose plans are flash_plan_t. */
-extern const attn_ext_backward_t attn_flash_backward;
+/** For `attn.backward/1` of a backend whose plans are exact_plan_t. */
+extern const attn_ext_backward_t attn_exact_backward;
 
 /** What a plan for it needs of the workspace; fails where the problem asks for what has no gradient. */
-void attn_backward_workspace(const flash_plan_t *plan, attn_arena_t *arena);
+void attn_backward_workspace(const exact_plan_t *plan, attn_arena_t *arena);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * attention/backward_bf16.h: the five products of the way back (backward_block.h), of numbers as sums of FLASH_PARTS bf16
+ * attention/backward_bf16.h: the five products of the way back (backward_block.h), of numbers as sums of EXACT_PARTS bf16
  * numbers (bf16_products.h).
  *
  * Two are those of the way forward: logits are Q K^T, as the run had them, and dP is dO V^T, where dO are the queries and V
@@ -62,17 +62,17 @@ ATTN_INLINE void backward_lay_out_rows(backward_block_t *block, const attn_probl
     const int64_t dim = problem->dim, value_dim = problem->value_dim;
     const attn_problem_t query = backward_sizes_(problem, dim, dim);
     const attn_problem_t out = backward_sizes_(problem, value_dim, 0);
-    const uint64_t words = FLASH_PARTS * BACKWARD_WORDS * sizeof(int32_t);
+    const uint64_t words = EXACT_PARTS * BACKWARD_WORDS * sizeof(int32_t);
     backward_bf16_t *bf16 = &block->bf16;
-    flash_lay_out_operands(&bf16->query, &query, BACKWARD_TILES, arena);
-    flash_lay_out_operands(&bf16->out, &out, BACKWARD_TILES, arena);
+    exact_lay_out_operands(&bf16->query, &query, BACKWARD_TILES, arena);
+    exact_lay_out_operands(&bf16->out, &out, BACKWARD_TILES, arena);
     bf16->out.tiles = attn_arena_take(arena, BACKWARD_TILES, sizeof *bf16->out.tiles);
     bf16->weights =
-        attn_arena_take(arena, FLASH_PARTS * BACKWARD_ROWS, FLASH_KEYS * sizeof(uint16_t));
+        attn_arena_take(arena, EXACT_PARTS * BACKWARD_ROWS, EXACT_KEYS * sizeof(uint16_t));
     bf16->logits =
-        attn_arena_take(arena, FLASH_PARTS * BACKWARD_ROWS, FLASH_KEYS * sizeof(uint16_t));
+        attn_arena_take(arena, EXACT_PARTS * BACKWARD_ROWS, EXACT_KEYS * sizeof(uint16_t));
     bf16->turned =
-        attn_arena_take(arena, FLASH_PARTS * BACKWARD_KEYS, BACKWARD_ROWS * sizeof(uint16_t));
+        attn_arena_take(arena, EXACT_PARTS * BACKWARD_KEYS, BACKWARD_ROWS * sizeof(uint16_t));
     bf16->query_columns = attn_arena_take(arena, attn_round_up(dim, PANEL), words);
     bf16->out_columns = attn_arena_take(arena, attn_round_up(value_dim, PANEL), words);
 }
@@ -92,16 +92,16 @@ ATTN_RARE_STEP void backward_pack_panel(const backward_block_t *block, const att
                                         const backward_keys_t *sides, int64_t first) {
     backward_role_t role;
     backward_query_role_(&role, head);
-    flash_pack(&role.head, &sides->key, first / PANEL, &block->bf16.query);
+    exact_pack(&role.head, &sides->key, first / PANEL, &block->bf16.query);
     backward_out_role_(&role, head, NULL);
-    flash_pack(&role.head, &sides->value, first / PANEL, &block->bf16.out);
+    exact_pack(&role.head, &sides->value, first / PANEL, &block->bf16.out);
 }
 
 /* Rows as columns, and zeros behind them. */
 ATTN_RARE_STEP void backward_pack_columns_(const float *rows, int64_t stride, int64_t count,
                                            int64_t columns, int32_t *to) {
-    for (int64_t c = 0; c < columns; c += PANEL, to += FLASH_PARTS * BACKWARD_WORDS * PANEL)
-        bf16_pack(FLASH_PARTS, rows + c, stride, count, BACKWARD_WORDS, to);
+    for (int64_t c = 0; c < columns; c += PANEL, to += EXACT_PARTS * BACKWARD_WORDS * PANEL)
+        bf16_pack(EXACT_PARTS, rows + c, stride, count, BACKWARD_WORDS, to);
 }
 
 /* Rows of Q and dO that stand in the block. */
@@ -109,19 +109,19 @@ ATTN_RARE_STEP void backward_pack_rows(backward_block_t *block, const attn_head_
                                        const attn_tensor_t *out_gradient) {
     backward_role_t query, out;
     const backward_bf16_t *bf16 = &block->bf16;
-    flash_scratch_t tiles = bf16->query;
+    exact_scratch_t tiles = bf16->query;
     backward_query_role_(&query, head);
     backward_out_role_(&out, head, out_gradient);
     tiles.tiles = block->tiles;
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
-        flash_tile_t *tile = &block->tiles[t], *other = &bf16->out.tiles[t];
+        exact_tile_t *tile = &block->tiles[t], *other = &bf16->out.tiles[t];
         other->rows = tile->rows;
         other->dim = block->value_dim;
         other->value_dim = 0;
         memcpy(other->places, tile->places, sizeof other->places);
         tile->value_dim = block->dim;
-        flash_pack_rows(&query.head, &tiles, t, head->scale * ATTN_LOG4_E);
-        flash_pack_rows(&out.head, &bf16->out, t, 1.0f);
+        exact_pack_rows(&query.head, &tiles, t, head->scale * ATTN_LOG4_E);
+        exact_pack_rows(&out.head, &bf16->out, t, 1.0f);
     }
     backward_pack_columns_(block->query, block->query_stride, block->rows, block->dim,
                            bf16->query_columns);
@@ -135,46 +135,46 @@ ATTN_RARE_STEP void backward_pack_rows(backward_block_t *block, const attn_head_
 ATTN_INLINE void backward_out_products(backward_block_t *block, int64_t t,
                                        const backward_keys_t *sides, int64_t first, int64_t width,
                                        int64_t column) {
-    const flash_tile_t *tile = &block->tiles[t];
-    flash_tile_t *out = &block->bf16.out.tiles[t];
-    out->scores = block->logits + t * TILE_ROWS * FLASH_KEYS + column;
-    flash_products(out, &sides->value, first, width, (attn_range_t){tile->low, tile->high});
+    const exact_tile_t *tile = &block->tiles[t];
+    exact_tile_t *out = &block->bf16.out.tiles[t];
+    out->scores = block->logits + t * TILE_ROWS * EXACT_KEYS + column;
+    exact_products(out, &sides->value, first, width, (attn_range_t){tile->low, tile->high});
 }
 
 /* The words of a tile's rows, in any of whose columns but [column, column + width) and rows but these are zeros. */
 ATTN_INLINE void backward_split_(const float *rows, int64_t count, int64_t column, int64_t width,
                                  int64_t keys, uint16_t *to) {
-    const int64_t part = TILE_ROWS * FLASH_KEYS;
-    for (int64_t r = 0; r < TILE_ROWS; r++, rows += FLASH_KEYS, to += FLASH_KEYS) {
+    const int64_t part = TILE_ROWS * EXACT_KEYS;
+    for (int64_t r = 0; r < TILE_ROWS; r++, rows += EXACT_KEYS, to += EXACT_KEYS) {
         const int64_t first = r < count ? column : keys, last = r < count ? column + width : keys;
-        for (int p = 0; p < FLASH_PARTS; p++) {
+        for (int p = 0; p < EXACT_PARTS; p++) {
             for (int64_t j = 0; j < first; j++) to[p * part + j] = 0;
             for (int64_t j = last; j < keys; j++) to[p * part + j] = 0;
         }
-        bf16_split_row(FLASH_PARTS, rows + first, last - first, to + first, part);
+        bf16_split_row(EXACT_PARTS, rows + first, last - first, to + first, part);
     }
 }
 
 /* What P and dS of a tile have become, for the products to come; all columns but [column, column + width) are zero. */
 ATTN_INLINE void backward_keep(backward_block_t *block, int64_t t, int64_t column, int64_t width,
                                int64_t keys) {
-    const int64_t at = t * TILE_ROWS * FLASH_KEYS, rows = block->tiles[t].rows;
+    const int64_t at = t * TILE_ROWS * EXACT_KEYS, rows = block->tiles[t].rows;
     backward_split_(block->weights + at, rows, column, width, keys,
-                    block->bf16.weights + FLASH_PARTS * at);
+                    block->bf16.weights + EXACT_PARTS * at);
     backward_split_(block->logits + at, rows, column, width, keys,
-                    block->bf16.logits + FLASH_PARTS * at);
+                    block->bf16.logits + EXACT_PARTS * at);
 }
 
 /* dQ of tile t: dS times the keys [first, first + seen). */
 ATTN_INLINE void backward_add_keys(backward_block_t *block, int64_t t, const backward_keys_t *sides,
                                    int64_t first, int64_t seen, int64_t column) {
-    flash_tile_t *tile = &block->tiles[t];
-    const int64_t at = t * TILE_ROWS * FLASH_KEYS;
+    exact_tile_t *tile = &block->tiles[t];
+    const int64_t at = t * TILE_ROWS * EXACT_KEYS;
     tile->out = block->query_sums + t * TILE_ROWS * block->query_stride;
     tile->out_stride = block->query_stride;
     tile->scores = block->logits + at + column;
-    tile->bf16.weights = block->bf16.logits + FLASH_PARTS * at + column;
-    flash_add_split_values(tile, &sides->key, first, attn_round_up(seen, PANEL),
+    tile->bf16.weights = block->bf16.logits + EXACT_PARTS * at + column;
+    exact_add_split_values(tile, &sides->key, first, attn_round_up(seen, PANEL),
                            tile->offsets != 0);
 }
 
@@ -183,7 +183,7 @@ ATTN_INLINE void backward_add_keys(backward_block_t *block, int64_t t, const bac
 /* Row `row` of the words of P or dS. */
 ATTN_INLINE const uint16_t *backward_words_(const uint16_t *words, int p, int64_t row) {
     const int64_t t = row / TILE_ROWS;
-    return words + ((t * FLASH_PARTS + p) * TILE_ROWS + row % TILE_ROWS) * FLASH_KEYS;
+    return words + ((t * EXACT_PARTS + p) * TILE_ROWS + row % TILE_ROWS) * EXACT_KEYS;
 }
 
 /* Rows [first, first + BACKWARD_TURN) of VF_LANES keys. */
@@ -212,8 +212,8 @@ ATTN_INLINE void backward_add_tile_(int height, int vectors, const uint16_t *tur
     const bf16_rows_t left = {turned, BACKWARD_ROWS, BACKWARD_KEYS * BACKWARD_ROWS};
     bf16_sums_t products;
     bf16_zero(height, vectors, &products);
-    BF16_EACH_PRODUCT(FLASH_PARTS, p, q)
-    if (FLASH_PARTS == 1 || q < parts)
+    BF16_EACH_PRODUCT(EXACT_PARTS, p, q)
+    if (EXACT_PARTS == 1 || q < parts)
         bf16_add(height, vectors, words, left, p, (bf16_panel_t){columns, BACKWARD_WORDS * PANEL},
                  q, &products);
     bf16_end(&products);
@@ -254,17 +254,17 @@ ATTN_STEP void backward_add_rows_(const backward_block_t *block, const uint16_t 
                                   int64_t keys, float *sums, int64_t stride) {
     const int64_t rows = attn_round_up(block->rows, TILE_ROWS);
     uint16_t *turned = block->bf16.turned;
-    for (int p = 0; p < FLASH_PARTS; p++)
+    for (int p = 0; p < EXACT_PARTS; p++)
         for (int64_t first = 0; first < rows; first += BACKWARD_TURN)
             for (int64_t j = 0; j < keys; j += VF_LANES)
                 backward_turn_(words, p, first, j, turned + p * BACKWARD_KEYS * BACKWARD_ROWS);
     int64_t c = 0;
     for (; c + PANEL <= stride; c += PANEL)
-        backward_add_panel_(TILE_VECTORS, turned, columns + c * FLASH_PARTS * BACKWARD_WORDS, parts,
+        backward_add_panel_(TILE_VECTORS, turned, columns + c * EXACT_PARTS * BACKWARD_WORDS, parts,
                             seen, keys, sums + c, stride);
     for (; c < stride; c += VF_LANES)
         backward_add_panel_(1, turned,
-                            columns + attn_round_down(c, PANEL) * FLASH_PARTS * BACKWARD_WORDS +
+                            columns + attn_round_down(c, PANEL) * EXACT_PARTS * BACKWARD_WORDS +
                                 c % PANEL,
                             parts, seen, keys, sums + c, stride);
 }

@@ -13,7 +13,7 @@
  * queries: with d = 128 twice the queries save a tenth of the time.
  *
  * Of a large |lse| little is left of the sum's logarithm: log m is lost where all logits are -1e9. The sums of such rows are
- * made anew from their keys (flash_attend() without values), and maximum and sum stay apart.
+ * made anew from their keys (exact_attend() without values), and maximum and sum stay apart.
  *
  * A query's numbers that are not finite stay its own, as in the forward pass: weights of zero are left out
  * of the sums where a factor is not finite.
@@ -32,11 +32,11 @@ ATTN_RARE_STEP void backward_lost_row_(const float *row, int64_t keys, float *we
 
 /* Of tile t: logits in `weights` become P, dP in `logits` becomes dS. A weight of zero passes nothing on,
  * whatever it is multiplied by. No weight is above 1, though an lse, rounded to a float, may be below the largest
- * logit; M may be so by FLASH_RESCALE_THRESHOLD. */
+ * logit; M may be so by EXACT_RESCALE_THRESHOLD. */
 ATTN_STEP void backward_softmax(backward_block_t *block, int64_t t, int64_t column, int64_t keys) {
     for (int64_t r = t * TILE_ROWS; r < t * TILE_ROWS + block->tiles[t].rows; r++) {
-        float *weights = block->weights + r * FLASH_KEYS + column;
-        float *logits = block->logits + r * FLASH_KEYS + column;
+        float *weights = block->weights + r * EXACT_KEYS + column;
+        float *logits = block->logits + r * EXACT_KEYS + column;
         const vf shift = vf_set1(block->shift[r]), dot = vf_set1(block->dots[r]);
         const vf factor = vf_set1(block->factor[r]);
         const int lost = !isfinite(block->shift[r]);
@@ -44,7 +44,7 @@ ATTN_STEP void backward_softmax(backward_block_t *block, int64_t t, int64_t colu
         ATTN_UNROLL_4
         for (int64_t j = 0; j < keys; j += VF_LANES) {
             const vf old = vf_load(weights + j);
-            const vf above = vf_min(vf_set1(FLASH_RESCALE_THRESHOLD), vf_sub(old, shift));
+            const vf above = vf_min(vf_set1(EXACT_RESCALE_THRESHOLD), vf_sub(old, shift));
             const vf share = vf_min(vf_set1(1.0f), vf_mul(factor, vf_exp4(above)));
             const vf weight = lost ? old : share;
             const vf change = vf_mul(weight, vf_sub(vf_load(logits + j), dot));
@@ -60,8 +60,8 @@ ATTN_RARE_STEP void backward_cap_factors_(backward_block_t *block, int64_t t, in
     const vf cap = vf_set1(block->tiles[t].softcap);
     for (int64_t r = t * TILE_ROWS; r < (t + 1) * TILE_ROWS; r++)
         for (int64_t j = column; j < column + keys; j += VF_LANES) {
-            const vf tanh = vf_div(vf_load(block->weights + r * FLASH_KEYS + j), cap);
-            vf_store(block->factors + r * FLASH_KEYS + j,
+            const vf tanh = vf_div(vf_load(block->weights + r * EXACT_KEYS + j), cap);
+            vf_store(block->factors + r * EXACT_KEYS + j,
                      vf_sub(vf_set1(1.0f), vf_mul(tanh, tanh)));
         }
 }
@@ -70,17 +70,17 @@ ATTN_RARE_STEP void backward_uncap_(backward_block_t *block, int64_t t, int64_t 
                                     int64_t keys) {
     for (int64_t r = t * TILE_ROWS; r < (t + 1) * TILE_ROWS; r++)
         for (int64_t j = column; j < column + keys; j += VF_LANES) {
-            float *logits = block->logits + r * FLASH_KEYS + j;
-            const vf factor = vf_load(block->factors + r * FLASH_KEYS + j),
+            float *logits = block->logits + r * EXACT_KEYS + j;
+            const vf factor = vf_load(block->factors + r * EXACT_KEYS + j),
                      change = vf_load(logits);
-            const vf weight = vf_load(block->weights + r * FLASH_KEYS + j);
+            const vf weight = vf_load(block->weights + r * EXACT_KEYS + j);
             vf_store(logits, vf_select_positive(weight, vf_mul(factor, change), change));
         }
 }
 
 ATTN_RARE_STEP void backward_clear_(float *rows, int64_t first, int64_t last) {
     for (int r = 0; first < last && r < TILE_ROWS; r++)
-        for (int64_t j = first; j < last; j++) rows[r * FLASH_KEYS + j] = 0.0f;
+        for (int64_t j = first; j < last; j++) rows[r * EXACT_KEYS + j] = 0.0f;
 }
 
 /* What a caller does with dS before it is taken through the softcap: gradients of bias and slopes. */
@@ -90,9 +90,9 @@ typedef void backward_watch_t(void *data, const backward_block_t *block, int64_t
 /* P, dS and dQ of tile t for the keys [base, base + keys), `keys` whole panels. */
 ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_keys_t *sides,
                              int64_t base, int64_t keys, backward_watch_t *watch, void *data) {
-    flash_tile_t *tile = &block->tiles[t];
-    float *weights = block->weights + t * TILE_ROWS * FLASH_KEYS;
-    float *logits = block->logits + t * TILE_ROWS * FLASH_KEYS;
+    exact_tile_t *tile = &block->tiles[t];
+    float *weights = block->weights + t * TILE_ROWS * EXACT_KEYS;
+    float *logits = block->logits + t * TILE_ROWS * EXACT_KEYS;
     const int64_t first = attn_min(attn_max(base, attn_round_down(tile->low, PANEL)), base + keys);
     const int64_t seen = attn_max(0, attn_min(base + keys, tile->high) - first);
     const int64_t width = attn_round_up(seen, PANEL), column = first - base;
@@ -105,13 +105,13 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     backward_clear_(weights, column + width, keys);
     backward_clear_(logits, column + width, keys);
     tile->scores = weights + column;
-    flash_products(tile, &sides->key, first, width, (attn_range_t){tile->low, tile->high});
+    exact_products(tile, &sides->key, first, width, (attn_range_t){tile->low, tile->high});
     if (tile->softcap != 0.0f) {
-        flash_softcap(tile, width);
+        exact_softcap(tile, width);
         backward_cap_factors_(block, t, column, width);
     }
-    if (tile->offsets) flash_add_offsets(tile, &sides->key, first, width, ATTN_LOG4_E);
-    flash_mask_ranges(tile, first, width);
+    if (tile->offsets) exact_add_offsets(tile, &sides->key, first, width, ATTN_LOG4_E);
+    exact_mask_ranges(tile, first, width);
     backward_out_products(block, t, sides, first, width, column);
     backward_softmax(block, t, column, width);
     if (watch) watch(data, block, t, base, column, seen);
@@ -140,7 +140,7 @@ ATTN_RARE_STEP void backward_add_finite_(float *sums, int64_t sums_stride, const
                                          int64_t count, int64_t columns) {
     for (int64_t j = 0; j < count; j++)
         for (int64_t i = 0; i < depth; i++) {
-            const float weight = weights[i * FLASH_KEYS + j];
+            const float weight = weights[i * EXACT_KEYS + j];
             if (weight == 0.0f) continue;
             for (int64_t c = 0; c < columns; c++)
                 sums[j * sums_stride + c] += weight * rows[i * rows_stride + c];
@@ -165,7 +165,7 @@ ATTN_STEP void backward_add(const backward_block_t *block, const backward_keys_t
     for (int64_t j = 0; j < keys; j += TILE_ROWS) {
         const int64_t count = attn_min(TILE_ROWS, keys - j);
         const int64_t first = seen[j / TILE_ROWS].first;
-        const int64_t depth = seen[j / TILE_ROWS].last - first, at = first * FLASH_KEYS + j;
+        const int64_t depth = seen[j / TILE_ROWS].last - first, at = first * EXACT_KEYS + j;
         if (depth <= 0) continue;
         backward_add_finite_(to.value + j * to.value_dim, to.value_dim, block->weights + at,
                              block->out_gradient + first * block->out_stride, block->out_stride,
@@ -180,8 +180,8 @@ ATTN_STEP void backward_add(const backward_block_t *block, const backward_keys_t
 ATTN_STEP attn_range_t backward_span(backward_block_t *block) {
     attn_range_t span = {INT64_MAX, 0};
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
-        flash_tile_t *tile = &block->tiles[t];
-        flash_span(tile, &tile->low, &tile->high);
+        exact_tile_t *tile = &block->tiles[t];
+        exact_span(tile, &tile->low, &tile->high);
         if (tile->low >= tile->high) continue;
         span.first = attn_min(span.first, attn_round_down(tile->low, PANEL));
         span.last = attn_max(span.last, tile->high);

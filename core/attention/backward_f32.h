@@ -56,7 +56,7 @@ ATTN_INLINE void backward_pack_rows(backward_block_t *block, const attn_head_t *
     const float factor = head->scale * ATTN_LOG4_E;
     (void)out_gradient;
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
-        flash_tile_t *tile = &block->tiles[t];
+        exact_tile_t *tile = &block->tiles[t];
         const int64_t at = t * TILE_ROWS;
         tile->query = block->query_panels + at * problem->dim;
         tile_pack(block->query_panels + at * problem->dim, TILE_ROWS, tile->rows, problem->dim,
@@ -73,13 +73,13 @@ ATTN_INLINE void backward_pack_rows(backward_block_t *block, const attn_head_t *
 ATTN_INLINE void backward_out_products(backward_block_t *block, int64_t t,
                                        const backward_keys_t *sides, int64_t first, int64_t width,
                                        int64_t column) {
-    const flash_tile_t *tile = &block->tiles[t];
-    float *logits = block->logits + t * TILE_ROWS * FLASH_KEYS + column;
+    const exact_tile_t *tile = &block->tiles[t];
+    float *logits = block->logits + t * TILE_ROWS * EXACT_KEYS + column;
     for (int64_t j = 0; j < width; j += PANEL)
         tile_panel_part(tile->rows, tile->low - first - j, tile->high - first - j, block->value_dim,
                         block->out_panels + t * TILE_ROWS * block->value_dim,
                         sides->value.panels + (first + j) * block->value_dim, logits + j, 0,
-                        FLASH_KEYS);
+                        EXACT_KEYS);
 }
 
 /* What P and dS of a tile have become, for the products to come; all columns but [column, column + width) are zero. */
@@ -91,15 +91,15 @@ ATTN_INLINE void backward_keep(backward_block_t *block, int64_t t, int64_t colum
 /* dQ of tile t: dS times the keys [first, first + seen). */
 ATTN_INLINE void backward_add_keys(backward_block_t *block, int64_t t, const backward_keys_t *sides,
                                    int64_t first, int64_t seen, int64_t column) {
-    const flash_tile_t *tile = &block->tiles[t];
+    const exact_tile_t *tile = &block->tiles[t];
     int64_t from[TILE_ROWS], to[TILE_ROWS];
     for (int r = 0; r < TILE_ROWS; r++) {
         from[r] = attn_max(0, tile->first[r] - first);
         to[r] = attn_min(seen, tile->last[r] - first);
     }
     tile_accumulate_ranges(tile->rows, block->query_sums + t * TILE_ROWS * block->query_stride,
-                           block->query_stride, block->logits + t * TILE_ROWS * FLASH_KEYS + column,
-                           FLASH_KEYS, sides->key.values + first * sides->key.values_stride,
+                           block->query_stride, block->logits + t * TILE_ROWS * EXACT_KEYS + column,
+                           EXACT_KEYS, sides->key.values + first * sides->key.values_stride,
                            sides->key.values_stride, from, to, tile->offsets != 0, block->dim);
 }
 
@@ -118,8 +118,8 @@ ATTN_STEP void backward_add_rows_(float *sums, int64_t sums_stride, const float 
                                                  step, PANEL * (int64_t)sizeof *sum}},
                                      .rows = TILE_ROWS};
             if (depth > 0)
-                product_add_transposed(sum, sums_stride, weights + first * FLASH_KEYS + j,
-                                       FLASH_KEYS, rows + first * rows_stride + c, rows_stride,
+                product_add_transposed(sum, sums_stride, weights + first * EXACT_KEYS + j,
+                                       EXACT_KEYS, rows + first * rows_stride + c, rows_stride,
                                        depth, attn_min(TILE_ROWS, keys - j),
                                        attn_min(PANEL, columns - c), &ahead);
         }

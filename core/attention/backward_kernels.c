@@ -10,7 +10,7 @@
 /* ---- what a task works in -------------------------------------------------------------------------- */
 
 typedef struct space {
-    backward_keys_t sides[FLASH_SEGMENTS];
+    backward_keys_t sides[EXACT_SEGMENTS];
     backward_block_t *block;
 } space_t;
 
@@ -29,7 +29,7 @@ static float *take_floats(attn_arena_t *arena, int64_t rows, int64_t columns) {
 
 /* The last tile of keys reads weights past the last row's end. */
 static float *take_logits(attn_arena_t *arena) {
-    return attn_arena_take(arena, BACKWARD_ROWS * FLASH_KEYS + TILE_ROWS, sizeof(float));
+    return attn_arena_take(arena, BACKWARD_ROWS * EXACT_KEYS + TILE_ROWS, sizeof(float));
 }
 
 static void lay_out_block(backward_block_t *block, const attn_problem_t *problem,
@@ -63,9 +63,9 @@ static void lay_out_keys(backward_keys_t *sides, const attn_problem_t *problem, 
 static space_t lay_out_backward_task(const attn_problem_t *problem, const attn_pattern_t *pattern,
                                      attn_arena_t *arena) {
     space_t space = {.block = attn_arena_take(arena, 1, sizeof *space.block)};
-    backward_keys_t *gathered = &space.sides[FLASH_GATHERED];
+    backward_keys_t *gathered = &space.sides[EXACT_GATHERED];
     lay_out_block(space.block, problem, arena);
-    lay_out_keys(&space.sides[FLASH_ALL], problem, problem->keys, arena);
+    lay_out_keys(&space.sides[EXACT_ALL], problem, problem->keys, arena);
     if (!pattern) return space;
     lay_out_keys(gathered, problem, pattern->gathered, arena);
     gathered->key.map = gathered->value.map = pattern->map;
@@ -143,7 +143,7 @@ static void read_block(backward_block_t *block, const backward_task_t *task,
     const attn_head_t *head = &task->head;
     block->rows = attn_row_count(queries);
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++)
-        flash_set_queries(&block->tiles[t], head, queries, t * TILE_ROWS);
+        exact_set_queries(&block->tiles[t], head, queries, t * TILE_ROWS);
     read_rows(block->query, block->query_stride, &head->io->query, block);
     read_rows(block->out_gradient, block->out_stride, &task->gradients->out, block);
     block->finite =
@@ -188,10 +188,10 @@ static void watch_logits(void *data, const backward_block_t *block, int64_t tile
                          int64_t column, int64_t keys) {
     const watch_t *watch = data;
     const attn_io_t *gradients = watch->task->gradients;
-    const flash_tile_t *rows = &block->tiles[tile];
+    const exact_tile_t *rows = &block->tiles[tile];
     for (int64_t r = 0; r < rows->rows; r++) {
         const attn_place_t at = rows->places[r];
-        const float *logits = block->logits + (tile * TILE_ROWS + r) * FLASH_KEYS + column;
+        const float *logits = block->logits + (tile * TILE_ROWS + r) * EXACT_KEYS + column;
         if (gradients->bias.data) watch_bias(watch, at, base + column, logits, keys);
         if (gradients->slopes.data)
             head_sums_of(watch->task, at.head)[BACKWARD_SLOPE] +=
@@ -209,7 +209,7 @@ static double weight_of(const backward_block_t *block, int64_t r, float logit) {
 static void add_sinks(const backward_task_t *task, const backward_block_t *block) {
     for (int64_t r = 0; r < block->rows; r++) {
         const int64_t head = place_of(block, r).head;
-        const float sink = flash_sink_of(&task->head, head);
+        const float sink = exact_sink_of(&task->head, head);
         if (sink == -INFINITY) continue;
         head_sums_of(task, head)[BACKWARD_SINK] -=
             weight_of(block, r, sink) * (double)block->dots[r];
@@ -230,11 +230,11 @@ static void each_run(const backward_task_t *task, const space_t *space, act_t *a
     attn_spans_begin(&walk, task->pattern, &task->head, data->queries, TILE_ROWS);
     while (attn_spans_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
         for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
-            flash_tile_t *tile = &block->tiles[t];
+            exact_tile_t *tile = &block->tiles[t];
             span_look(tile, walk.rows[run.range] + t * TILE_ROWS, &run);
             tile->offsets = run.full ? offsets & ~(uint32_t)ATTN_INPUT_MASK : offsets;
         }
-        act(task, space, run.range < task->pattern->in_place ? FLASH_ALL : FLASH_GATHERED, data);
+        act(task, space, run.range < task->pattern->in_place ? EXACT_ALL : EXACT_GATHERED, data);
     }
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) block->tiles[t].offsets = offsets;
 }
@@ -245,8 +245,8 @@ static void each_segment(const backward_task_t *task, const space_t *space, act_
         each_run(task, space, act, data);
         return;
     }
-    flash_see_all(&task->head, space->block->tiles, (space->block->rows - 1) / TILE_ROWS + 1);
-    act(task, space, FLASH_ALL, data);
+    exact_see_all(&task->head, space->block->tiles, (space->block->rows - 1) / TILE_ROWS + 1);
+    act(task, space, EXACT_ALL, data);
 }
 
 static void attend_keys(const backward_task_t *task, const space_t *space, int segment,
@@ -265,7 +265,7 @@ static void sum_keys(const backward_task_t *task, const space_t *space, int segm
     const backward_keys_t *sides = &space->sides[segment];
     (void)data;
     make_ready(task, block, sides, backward_span(block));
-    flash_attend(block->tiles, (block->rows + TILE_ROWS - 1) / TILE_ROWS, &sides->key);
+    exact_attend(block->tiles, (block->rows + TILE_ROWS - 1) / TILE_ROWS, &sides->key);
 }
 
 /* ---- rows of a large lse ------------------------------------------------------------------------------ */
@@ -280,12 +280,12 @@ static int is_coarse(const backward_block_t *block, int64_t r) {
 /* M and L in place of lse, where they say the same, but for what is rounded. They do not where lse is of more keys than
  * these, those of other machines say, or of logits that the run rounded otherwise: then lse is what counts. */
 static void take_sum(backward_block_t *block, int64_t r, float lse) {
-    const flash_tile_t *tile = &block->tiles[r / TILE_ROWS];
-    const float max = tile->max[r % TILE_ROWS], sum = flash_sum(tile, r % TILE_ROWS);
-    const float apart = fabsf(flash_lse(max, sum) - lse);
+    const exact_tile_t *tile = &block->tiles[r / TILE_ROWS];
+    const float max = tile->max[r % TILE_ROWS], sum = exact_sum(tile, r % TILE_ROWS);
+    const float apart = fabsf(exact_lse(max, sum) - lse);
     if (!(apart <= 4.0f * FLT_EPSILON * fabsf(lse))) return;
     block->shift[r] = max;
-    block->factor[r] = flash_normaliser(sum);
+    block->factor[r] = exact_normaliser(sum);
 }
 
 /* Each row for itself, whatever the others of the block are. */
@@ -295,12 +295,12 @@ static void sum_coarse_rows(const backward_task_t *task, const space_t *space, w
     for (int64_t r = 0; r < block->rows; r++) coarse += is_coarse(block, r);
     if (!coarse) return;
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
-        flash_tile_t *tile = &block->tiles[t];
+        exact_tile_t *tile = &block->tiles[t];
         tile->out = NULL;
         tile->scores = block->logits; /* not there yet */
-        flash_begin(tile);
+        exact_begin(tile);
         for (int64_t r = 0; r < TILE_ROWS; r++)
-            flash_sink(tile, r, flash_sink_of(&task->head, tile->places[r].head));
+            exact_sink(tile, r, exact_sink_of(&task->head, tile->places[r].head));
     }
     each_segment(task, space, sum_keys, data);
     for (int64_t r = 0; r < block->rows; r++) {
@@ -370,7 +370,7 @@ static void begin(backward_keys_t *sides) {
 
 /* Gathered keys are keys of the head. */
 static void join_gathered(const space_t *space) {
-    const backward_keys_t *all = &space->sides[FLASH_ALL], *some = &space->sides[FLASH_GATHERED];
+    const backward_keys_t *all = &space->sides[EXACT_ALL], *some = &space->sides[EXACT_GATHERED];
     for (int64_t g = 0; g < some->key.count; g++) {
         const int64_t j = some->key.map[g];
         if (!some->ready[g / PANEL]) continue;
@@ -385,14 +385,14 @@ static void attend_backward(const backward_task_t *task) {
     const attn_problem_t *problem = task->head.problem;
     attn_arena_t arena = {.base = task->scratch};
     space_t space = lay_out_backward_task(problem, task->pattern, &arena);
-    backward_keys_t *all = &space.sides[FLASH_ALL];
+    backward_keys_t *all = &space.sides[EXACT_ALL];
     all->key_sums = task->sums.key;
     all->value_sums = task->sums.value;
     all->ready = task->sums.ready;
     begin(all);
     all->key.count = all->value.count = attn_keys_of(problem, task->head.io, task->head.batch);
-    if (task->pattern) begin(&space.sides[FLASH_GATHERED]);
-    flash_begin_products();
+    if (task->pattern) begin(&space.sides[EXACT_GATHERED]);
+    exact_begin_products();
     for (int64_t i = 0; i < attn_group(problem) * BACKWARD_HEAD_SUMS; i++)
         task->sums.heads[i] = 0.0;
     for (int64_t at = task->queries.first; at < task->queries.last;) {
@@ -400,7 +400,7 @@ static void attend_backward(const backward_task_t *task) {
         attend_block(task, &space, &queries);
         at += attn_row_count(&queries);
     }
-    flash_end_products();
+    exact_end_products();
     if (task->pattern) join_gathered(&space);
 }
 
@@ -439,11 +439,11 @@ static void finish(const backward_task_t *task, const backward_sums_t *parts, in
     }
 }
 
-#ifndef FLASH_BACKWARD
-#define FLASH_BACKWARD attn_backward_kernels
+#ifndef EXACT_BACKWARD
+#define EXACT_BACKWARD attn_backward_kernels
 #endif
 
-const backward_kernels_t ATTN_KERNEL(FLASH_BACKWARD) = {
+const backward_kernels_t ATTN_KERNEL(EXACT_BACKWARD) = {
     .rows = BACKWARD_ROWS,
     .lanes = PRODUCT_WIDTH,
     .panel = PANEL,

@@ -1,5 +1,5 @@
 /*
- * attention/backward_products.h: the five products of the way back (backward_block.h), of what FLASH_PARTS says
+ * attention/backward_products.h: the five products of the way back (backward_block.h), of what EXACT_PARTS says
  * (products.h).
  */
 #ifndef ATTN_ATTENTION_BACKWARD_PRODUCTS_H
@@ -7,7 +7,7 @@
 
 #include "attention/products.h"
 
-#if FLASH_PARTS
+#if EXACT_PARTS
 #include "attention/backward_bf16.h"
 #else
 #include "attention/backward_f32.h"

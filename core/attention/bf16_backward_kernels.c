@@ -1,4 +1,4 @@
 /* backward_kernels.c with products of bf16 numbers. */
-#define FLASH_PARTS 1
-#define FLASH_BACKWARD attn_bf16_backward_kernels
+#define EXACT_PARTS 1
+#define EXACT_BACKWARD attn_bf16_backward_kernels
 #include "attention/backward_kernels.c"

@@ -1,6 +1,6 @@
 /*
  * attention/bf16_products.h: the two products of a tile of queries with its keys and values, of numbers as sums of
- * FLASH_PARTS bf16 numbers (gemm/bf16.h, products.h).
+ * EXACT_PARTS bf16 numbers (gemm/bf16.h, products.h).
  *
  * Products are of queries times a power of two, exactly; the rest of what scales logits multiplies sums. Weights are split
  * as they come out of the softmax; their sum is of the weights themselves.
@@ -12,35 +12,35 @@
 #include "gemm/bf16.h"
 
 enum {
-    FLASH_HAS_ONE = BF16_HAS_ONE, /* whether one vector of a panel's keys is multiplied by itself */
+    EXACT_HAS_ONE = BF16_HAS_ONE, /* whether one vector of a panel's keys is multiplied by itself */
     BF16_VALUE_WORDS = PANEL / 2, /* of a panel's keys */
 };
 _Static_assert(PANEL % 2 == 0, "a word has two of a panel's keys");
 
 /* A panel of keys with its values, as prefill.c keeps it. */
-typedef struct flash_panel {
+typedef struct exact_panel {
     int32_t *keys;   /* [parts][words of dim][PANEL] */
     int32_t *values; /* [panels of columns][parts][BF16_VALUE_WORDS][PANEL] */
     int64_t *finite; /* whether all values are */
-} flash_panel_t;
+} exact_panel_t;
 
 /* Whole cache lines. */
 ATTN_INLINE uint64_t bf16_key_bytes(int64_t dim) {
-    return (uint64_t)bf16_words(dim) * FLASH_PARTS * PANEL * sizeof(int32_t);
+    return (uint64_t)bf16_words(dim) * EXACT_PARTS * PANEL * sizeof(int32_t);
 }
 ATTN_INLINE uint64_t bf16_value_bytes(int64_t value_dim) {
-    return (uint64_t)attn_round_up(value_dim, PANEL) * FLASH_PARTS * BF16_VALUE_WORDS *
+    return (uint64_t)attn_round_up(value_dim, PANEL) * EXACT_PARTS * BF16_VALUE_WORDS *
            sizeof(int32_t);
 }
 ATTN_INLINE uint64_t bf16_panel_bytes(int64_t dim, int64_t value_dim) {
     return bf16_key_bytes(dim) + bf16_value_bytes(value_dim) + ATTN_PIECE_ALIGNMENT;
 }
 
-ATTN_INLINE flash_panel_t flash_panel_at(const attn_key_rows_t *segment, int64_t number,
+ATTN_INLINE exact_panel_t exact_panel_at(const attn_key_rows_t *segment, int64_t number,
                                          int64_t dim, int64_t value_dim) {
     char *at = (char *)segment->panels +
                (uint64_t)(number - segment->first_panel) * bf16_panel_bytes(dim, value_dim);
-    return (flash_panel_t){
+    return (exact_panel_t){
         .keys = (int32_t *)at,
         .values = (int32_t *)(at + bf16_key_bytes(dim)),
         .finite = (int64_t *)(at + bf16_key_bytes(dim) + bf16_value_bytes(value_dim)),
@@ -48,13 +48,13 @@ ATTN_INLINE flash_panel_t flash_panel_at(const attn_key_rows_t *segment, int64_t
 }
 
 /* A thread is ready for products between these. */
-ATTN_INLINE void flash_begin_products(void) { bf16_begin(); }
-ATTN_INLINE void flash_end_products(void) { bf16_finish(); }
+ATTN_INLINE void exact_begin_products(void) { bf16_begin(); }
+ATTN_INLINE void exact_end_products(void) { bf16_finish(); }
 
 /* ---- logits ---------------------------------------------------------------------------------------- */
 
 /* By so many parts, of `rows` rows and `vectors` vectors of a panel's columns, all constants. Returns whether all are finite. */
-ATTN_INLINE int bf16_multiply_(int parts, int rows, int vectors, const flash_tile_t *tile,
+ATTN_INLINE int bf16_multiply_(int parts, int rows, int vectors, const exact_tile_t *tile,
                                const int32_t *keys, float *scores) {
     const int64_t words = bf16_words(tile->dim);
     const bf16_rows_t left = {tile->bf16.query, tile->bf16.query_stride,
@@ -64,43 +64,43 @@ ATTN_INLINE int bf16_multiply_(int parts, int rows, int vectors, const flash_til
     bf16_sums_t sums;
     bf16_zero(rows, vectors, &sums);
     BF16_EACH_PRODUCT(parts, p, q)
-    if (FLASH_PARTS == 1 || (p < tile->bf16.query_parts && q < tile->bf16.key_parts))
+    if (EXACT_PARTS == 1 || (p < tile->bf16.query_parts && q < tile->bf16.key_parts))
         bf16_add(rows, vectors, words, left, p, (bf16_panel_t){keys, words * PANEL}, q, &sums);
     bf16_end(&sums);
     ATTN_UNROLL
     for (int r = 0; r < rows; r++) {
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++) {
-            if (FLASH_PARTS > 1) poison = vf_mul_add(vf_zero(), bf16_sum(&sums, r, v), poison);
-            vf_store(scores + r * FLASH_KEYS + v * VF_LANES, vf_mul(factor, bf16_sum(&sums, r, v)));
+            if (EXACT_PARTS > 1) poison = vf_mul_add(vf_zero(), bf16_sum(&sums, r, v), poison);
+            vf_store(scores + r * EXACT_KEYS + v * VF_LANES, vf_mul(factor, bf16_sum(&sums, r, v)));
         }
     }
-    return FLASH_PARTS == 1 || vf_reduce_add(poison) == 0.0f;
+    return EXACT_PARTS == 1 || vf_reduce_add(poison) == 0.0f;
 }
 
 /* Where an infinity has met a second part, which is NaN or zero, the first parts say what the product is. */
-ATTN_RARE_STEP void bf16_take_first_(int rows, int vectors, const flash_tile_t *tile,
+ATTN_RARE_STEP void bf16_take_first_(int rows, int vectors, const exact_tile_t *tile,
                                      const int32_t *keys, float *scores) {
-    float first[TILE_ROWS * FLASH_KEYS];
+    float first[TILE_ROWS * EXACT_KEYS];
     bf16_multiply_(1, TILE_ROWS, vectors, tile, keys, first);
     for (int r = 0; r < rows; r++)
         for (int j = 0; j < vectors * VF_LANES; j++)
-            if (isnan(scores[r * FLASH_KEYS + j]))
-                scores[r * FLASH_KEYS + j] = first[r * FLASH_KEYS + j];
+            if (isnan(scores[r * EXACT_KEYS + j]))
+                scores[r * EXACT_KEYS + j] = first[r * EXACT_KEYS + j];
 }
 
-ATTN_INLINE void bf16_scores_(int rows, int vectors, const flash_tile_t *tile, const int32_t *keys,
+ATTN_INLINE void bf16_scores_(int rows, int vectors, const exact_tile_t *tile, const int32_t *keys,
                               float *scores) {
-    if (!bf16_multiply_(FLASH_PARTS, rows, vectors, tile, keys, scores))
+    if (!bf16_multiply_(EXACT_PARTS, rows, vectors, tile, keys, scores))
         bf16_take_first_(rows, vectors, tile, keys, scores);
 }
 
 /* As tile_panel_part() has it. */
-ATTN_INLINE void bf16_scores_part_(const flash_tile_t *tile, attn_range_t seen, const int32_t *keys,
+ATTN_INLINE void bf16_scores_part_(const exact_tile_t *tile, attn_range_t seen, const int32_t *keys,
                                    float *scores, int64_t from) {
     const int few = (int)TILE_ROWS > (int)BF16_FEW_ROWS && tile->rows <= BF16_FEW_ROWS;
     const int64_t low = attn_max(seen.first, 0) / VF_LANES * VF_LANES;
-    if (FLASH_HAS_ONE && attn_min(seen.last, PANEL) - low <= VF_LANES) {
+    if (EXACT_HAS_ONE && attn_min(seen.last, PANEL) - low <= VF_LANES) {
         if (few)
             bf16_scores_(BF16_FEW_ROWS, 1, tile, keys + low, scores + low - from);
         else
@@ -113,13 +113,13 @@ ATTN_INLINE void bf16_scores_part_(const flash_tile_t *tile, attn_range_t seen, 
 }
 
 /* S of all rows for those of the keys [base, base + keys) that are `seen`: whole panels, or one vector of one. */
-ATTN_STEP void flash_products(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
+ATTN_STEP void exact_products(exact_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
                               int64_t keys, attn_range_t seen) {
-    const int64_t from = FLASH_HAS_ONE ? base % PANEL : 0;
+    const int64_t from = EXACT_HAS_ONE ? base % PANEL : 0;
     for (int64_t done = 0; done < keys; done += PANEL) {
         const int64_t first = base - from + done;
-        const flash_panel_t panel =
-            flash_panel_at(segment, first / PANEL, tile->dim, tile->value_dim);
+        const exact_panel_t panel =
+            exact_panel_at(segment, first / PANEL, tile->dim, tile->value_dim);
         bf16_scores_part_(tile, (attn_range_t){seen.first - first, seen.last - first}, panel.keys,
                           tile->scores + done, from);
     }
@@ -128,16 +128,16 @@ ATTN_STEP void flash_products(flash_tile_t *tile, const attn_key_rows_t *segment
 /* ---- values ---------------------------------------------------------------------------------------- */
 
 /* Weights of `keys` keys of each row to their parts. */
-ATTN_INLINE void bf16_split_weights_(flash_tile_t *tile, int64_t keys) {
+ATTN_INLINE void bf16_split_weights_(exact_tile_t *tile, int64_t keys) {
     for (int r = 0; r < tile->rows; r++)
-        bf16_split_weights(FLASH_PARTS, tile->scores + r * FLASH_KEYS, keys,
-                           tile->bf16.weights + r * FLASH_KEYS, TILE_ROWS * FLASH_KEYS);
+        bf16_split_weights(EXACT_PARTS, tile->scores + r * EXACT_KEYS, keys,
+                           tile->bf16.weights + r * EXACT_KEYS, TILE_ROWS * EXACT_KEYS);
 }
 
 /* A panel's column words, with zeros for what is not finite. */
 ATTN_RARE_STEP void bf16_clean_(const int32_t *words, int32_t *clean) {
     const uint32_t low = 0x7f80u, high = low << 16;
-    for (int i = 0; i < FLASH_PARTS * BF16_VALUE_WORDS * PANEL; i++) {
+    for (int i = 0; i < EXACT_PARTS * BF16_VALUE_WORDS * PANEL; i++) {
         uint32_t word = (uint32_t)words[i];
         if ((word & low) == low) word &= 0xffff0000u;
         if ((word & high) == high) word &= 0x0000ffffu;
@@ -147,17 +147,17 @@ ATTN_RARE_STEP void bf16_clean_(const int32_t *words, int32_t *clean) {
 
 /* sums += part p of the weights of the keys [base, base + keys), whole words, times part q of column c of their values, for
  * `vectors` vectors of columns from c on; `rows`, `vectors` and `clean`, whether values may not be finite, are constants. */
-ATTN_INLINE void bf16_add_keys_(int rows, int vectors, int clean, const flash_tile_t *tile,
+ATTN_INLINE void bf16_add_keys_(int rows, int vectors, int clean, const exact_tile_t *tile,
                                 const attn_key_rows_t *segment, int64_t base, int64_t keys,
                                 int64_t c, int p, int q, bf16_sums_t *sums) {
     const int64_t part = BF16_VALUE_WORDS * PANEL;
-    bf16_rows_t left = {tile->bf16.weights, FLASH_KEYS, TILE_ROWS * FLASH_KEYS};
-    int32_t room[FLASH_PARTS * BF16_VALUE_WORDS * PANEL];
+    bf16_rows_t left = {tile->bf16.weights, EXACT_KEYS, TILE_ROWS * EXACT_KEYS};
+    int32_t room[EXACT_PARTS * BF16_VALUE_WORDS * PANEL];
     for (int64_t j = base, end; j < base + keys; left.at += end - j, j = end) {
         end = attn_min(base + keys, attn_round_down(j, PANEL) + PANEL);
-        const flash_panel_t panel = flash_panel_at(segment, j / PANEL, tile->dim, tile->value_dim);
+        const exact_panel_t panel = exact_panel_at(segment, j / PANEL, tile->dim, tile->value_dim);
         const int32_t *columns =
-            panel.values + attn_round_down(c, PANEL) / PANEL * FLASH_PARTS * part;
+            panel.values + attn_round_down(c, PANEL) / PANEL * EXACT_PARTS * part;
         if (clean && !*panel.finite) {
             bf16_clean_(columns, room);
             columns = room;
@@ -168,13 +168,13 @@ ATTN_INLINE void bf16_add_keys_(int rows, int vectors, int clean, const flash_ti
 }
 
 /* out[r][c] += their sum. */
-ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, flash_tile_t *tile,
+ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, exact_tile_t *tile,
                                    const attn_key_rows_t *segment, int64_t base, int64_t keys,
                                    int64_t c) {
     bf16_sums_t sums;
     bf16_zero(rows, vectors, &sums);
-    BF16_EACH_PRODUCT(FLASH_PARTS, p, q)
-    if (FLASH_PARTS == 1 || q < tile->bf16.value_parts)
+    BF16_EACH_PRODUCT(EXACT_PARTS, p, q)
+    if (EXACT_PARTS == 1 || q < tile->bf16.value_parts)
         bf16_add_keys_(rows, vectors, clean, tile, segment, base, keys, c, p, q, &sums);
     bf16_end(&sums);
     ATTN_UNROLL
@@ -187,7 +187,7 @@ ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, flash_tile_
     }
 }
 
-ATTN_INLINE void bf16_add_rows_(int rows, int clean, flash_tile_t *tile,
+ATTN_INLINE void bf16_add_rows_(int rows, int clean, exact_tile_t *tile,
                                 const attn_key_rows_t *segment, int64_t base, int64_t keys) {
     int64_t c = 0;
     for (; c + PANEL <= tile->value_dim; c += PANEL)
@@ -197,11 +197,11 @@ ATTN_INLINE void bf16_add_rows_(int rows, int clean, flash_tile_t *tile,
 }
 
 /* Column c of a panel's key j, from its parts; where one is not finite, that. */
-ATTN_INLINE float bf16_value_(const flash_panel_t *panel, int64_t j, int64_t c) {
-    const int32_t *words = panel->values + c / PANEL * FLASH_PARTS * BF16_VALUE_WORDS * PANEL +
+ATTN_INLINE float bf16_value_(const exact_panel_t *panel, int64_t j, int64_t c) {
+    const int32_t *words = panel->values + c / PANEL * EXACT_PARTS * BF16_VALUE_WORDS * PANEL +
                            j / 2 * PANEL + c % PANEL;
     float value = 0.0f;
-    for (int p = 0; p < FLASH_PARTS; p++) {
+    for (int p = 0; p < EXACT_PARTS; p++) {
         const uint32_t word = (uint32_t)words[p * BF16_VALUE_WORDS * PANEL];
         const float part = bits_to_float(j % 2 ? word & 0xffff0000u : word << 16);
         if (!(fabsf(value) <= FLT_MAX)) break;
@@ -212,12 +212,12 @@ ATTN_INLINE float bf16_value_(const flash_panel_t *panel, int64_t j, int64_t c) 
 
 /* The values that are not finite, of keys of one panel: a row reads none that it does not see, as in
  * tile_accumulate_ranges(). */
-ATTN_RARE_STEP void bf16_add_seen_(flash_tile_t *tile, const flash_panel_t *panel, int64_t base,
+ATTN_RARE_STEP void bf16_add_seen_(exact_tile_t *tile, const exact_panel_t *panel, int64_t base,
                                    int64_t keys, const float *weights, int masked) {
     for (int r = 0; r < tile->rows; r++) {
         const int64_t last = attn_min(base + keys, tile->last[r]);
         for (int64_t j = attn_max(base, tile->first[r]); j < last; j++) {
-            const float weight = weights[r * FLASH_KEYS + j - base];
+            const float weight = weights[r * EXACT_KEYS + j - base];
             if (masked && weight == 0.0f) continue;
             for (int64_t c = 0; c < tile->value_dim; c++) {
                 const float value = bf16_value_(panel, j % PANEL, c);
@@ -229,29 +229,29 @@ ATTN_RARE_STEP void bf16_add_seen_(flash_tile_t *tile, const flash_panel_t *pane
 }
 
 /* Finite values first, with the same sums as where all are: what a row does not see changes no bit of it. */
-ATTN_RARE_STEP void bf16_add_infinite_(flash_tile_t *tile, const attn_key_rows_t *segment,
+ATTN_RARE_STEP void bf16_add_infinite_(exact_tile_t *tile, const attn_key_rows_t *segment,
                                        int64_t base, int64_t keys, int masked) {
     bf16_add_rows_(TILE_ROWS, 1, tile, segment, base, keys);
     for (int64_t j = base, end; j < base + keys; j = end) {
         end = attn_min(base + keys, attn_round_down(j, PANEL) + PANEL);
-        const flash_panel_t panel = flash_panel_at(segment, j / PANEL, tile->dim, tile->value_dim);
+        const exact_panel_t panel = exact_panel_at(segment, j / PANEL, tile->dim, tile->value_dim);
         if (!*panel.finite)
             bf16_add_seen_(tile, &panel, j, end - j, tile->scores + j - base, masked);
     }
 }
 
 /* Whether all values of these keys are. */
-ATTN_INLINE int bf16_are_finite_(const flash_tile_t *tile, const attn_key_rows_t *segment,
+ATTN_INLINE int bf16_are_finite_(const exact_tile_t *tile, const attn_key_rows_t *segment,
                                  int64_t base, int64_t keys) {
     int64_t finite = 1;
     for (int64_t p = base / PANEL; p * PANEL < base + keys; p++)
-        finite &= *flash_panel_at(segment, p, tile->dim, tile->value_dim).finite;
+        finite &= *exact_panel_at(segment, p, tile->dim, tile->value_dim).finite;
     return (int)finite;
 }
 
 /* Add the values of the keys [base, base + keys), whose weights are split; `masked`: rows may leave out some of those that
  * they see. */
-ATTN_INLINE void flash_add_split_values(flash_tile_t *tile, const attn_key_rows_t *segment,
+ATTN_INLINE void exact_add_split_values(exact_tile_t *tile, const attn_key_rows_t *segment,
                                         int64_t base, int64_t keys, int masked) {
     if (!bf16_are_finite_(tile, segment, base, keys))
         bf16_add_infinite_(tile, segment, base, keys, masked);
@@ -262,15 +262,15 @@ ATTN_INLINE void flash_add_split_values(flash_tile_t *tile, const attn_key_rows_
 }
 
 /* The same by weights as they are. */
-ATTN_INLINE void flash_add_values(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
+ATTN_INLINE void exact_add_values(exact_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
                                   int64_t keys, int masked) {
     if (!tile->out) return;
     bf16_split_weights_(tile, keys);
-    flash_add_split_values(tile, segment, base, keys, masked);
+    exact_add_split_values(tile, segment, base, keys, masked);
 }
 
-/* Of a span that tiles take at once: flash_add_values() goes by panels anyway. */
-ATTN_INLINE int flash_add_finite(flash_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
+/* Of a span that tiles take at once: exact_add_values() goes by panels anyway. */
+ATTN_INLINE int exact_add_finite(exact_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
                                  int64_t keys, attn_range_t run) {
     (void)tile, (void)segment, (void)base, (void)keys, (void)run;
     return 0;

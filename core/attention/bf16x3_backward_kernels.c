@@ -1,4 +1,4 @@
 /* backward_kernels.c with three products of bf16 numbers. */
-#define FLASH_PARTS 2
-#define FLASH_BACKWARD attn_bf16x3_backward_kernels
+#define EXACT_PARTS 2
+#define EXACT_BACKWARD attn_bf16x3_backward_kernels
 #include "attention/backward_kernels.c"

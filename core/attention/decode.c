@@ -15,18 +15,18 @@ typedef struct workspace {
 
 /* As many splits as there may be: each has DECODE_SPLIT keys or DECODE_RUNS runs, between two of which
  * there is a block. */
-static int64_t most_splits(const flash_plan_t *plan) {
+static int64_t most_splits(const exact_plan_t *plan) {
     const int64_t keys = plan->problem.keys, gathered = plan->pattern ? plan->pattern->gathered : 0;
     const int64_t splits = (keys + gathered - 1) / DECODE_SPLIT + 1;
     if (!plan->pattern) return splits;
     return splits + 1 + (plan->pattern->next ? keys / plan->pattern->block / DECODE_RUNS : 0);
 }
 
-static const packed_kernels_t *packed_of(const flash_plan_t *plan) {
-    return FLASH_BF16_TIERS ? plan->packed : NULL;
+static const packed_kernels_t *packed_of(const exact_plan_t *plan) {
+    return EXACT_BF16_TIERS ? plan->packed : NULL;
 }
 
-static workspace_t lay_out_decode(const flash_plan_t *plan, attn_arena_t *arena) {
+static workspace_t lay_out_decode(const exact_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t rows = problem->batch * problem->heads * problem->queries;
     const uint64_t row_size = (uint64_t)plan->decode->out_stride(problem) * sizeof(float);
@@ -47,15 +47,15 @@ static workspace_t lay_out_decode(const flash_plan_t *plan, attn_arena_t *arena)
     return space;
 }
 
-void attn_decode_workspace(const flash_plan_t *plan, attn_arena_t *arena) {
+void attn_decode_workspace(const exact_plan_t *plan, attn_arena_t *arena) {
     lay_out_decode(plan, arena);
 }
 
 typedef struct decode_run {
-    const flash_plan_t *plan;
+    const exact_plan_t *plan;
     const attn_io_t *io;
     workspace_t space;
-    flash_units_t units;
+    exact_units_t units;
     int64_t count, rows;      /* of units, and of each */
     int64_t parts, part_rows; /* the rows of a task, and how many tasks share a unit's split */
     int by_split;             /* units take turns with each split */
@@ -182,7 +182,7 @@ static int are_read_in_order(const attn_tensor_t *tensor) {
  */
 static int64_t heads_of_task(const decode_run_t *run) {
     enum { MOST_HEADS = 8, TASKS_A_WORKER = 4 };
-    const flash_plan_t *plan = run->plan;
+    const exact_plan_t *plan = run->plan;
     const attn_pattern_t *pattern = plan->pattern;
     const int64_t all = plan->problem.kv_heads, splits = run->space.splits;
     const int64_t workers = attn_host_workers(plan->host);
@@ -204,7 +204,7 @@ int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *patter
     return !pattern->next || (problem->queries == 1 && (group == 1 || !pattern->by_head));
 }
 
-static decode_run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
+static decode_run_t begin(const exact_plan_t *plan, const attn_io_t *io) {
     attn_arena_t arena = {.base = io->workspace};
     decode_run_t run = {.plan = plan, .io = io, .space = lay_out_decode(plan, &arena)};
     run.units = attn_units_of(plan, io);
@@ -221,7 +221,7 @@ static decode_run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
 
 attn_status_t attn_decode_run(const attn_backend_plan_t *base, const attn_io_t *io,
                               attn_error_t *error) {
-    const flash_plan_t *plan = (const flash_plan_t *)base;
+    const exact_plan_t *plan = (const exact_plan_t *)base;
     decode_run_t run = begin(plan, io);
     const int64_t splits = run.space.splits;
     attn_host_parallel_for(plan->host, run.teams * splits * run.parts, attend_split, &run);

@@ -104,7 +104,7 @@ static decode_line_t line_of(const decode_task_t *task, const attn_tensor_t *ten
     const uintptr_t tokens_on = (uintptr_t)tensor->stride[2] * size;
     const int64_t first = attn_offset(tensor, head->batch, head->kv_head - task->number, 0);
     return (decode_line_t){
-        .at = (uintptr_t)flash_at(tensor, first) + (uintptr_t)number * heads_on +
+        .at = (uintptr_t)exact_at(tensor, first) + (uintptr_t)number * heads_on +
               (uintptr_t)(base + count + before / task->heads) * tokens_on,
         .size = rows->size,
         .head = number,
@@ -271,7 +271,7 @@ ATTN_RARE_STEP void combine(const attn_head_t *head, int64_t splits,
     const int64_t rows = attn_row_count(&all), stride = out_stride(problem);
     for (int64_t row = 0; row < rows; row++) {
         const attn_place_t at = attn_place_of(head, &all, row);
-        const float sink = flash_sink_of(head, at.head);
+        const float sink = exact_sink_of(head, at.head);
         float *out = outs + row * stride, max = sink;
         for (int64_t c = 0; c < splits; c++)
             max = partials[c * rows + row].max > max ? partials[c * rows + row].max : max;
@@ -285,7 +285,7 @@ ATTN_RARE_STEP void combine(const attn_head_t *head, int64_t splits,
             for (int64_t k = 0; k < problem->value_dim; k++)
                 out[k] = (c ? out[k] : 0.0f) + factor * part[k];
         }
-        flash_write(head, at, out, max, sum);
+        exact_write(head, at, out, max, sum);
     }
 }
 

@@ -17,7 +17,7 @@ typedef struct chunk {
 static decode_rows_t rows_of(const attn_head_t *head, const attn_tensor_t *tensor, int64_t first,
                              int64_t count, int64_t columns, float *copy) {
     const int64_t size = attn_dtype_size(tensor->dtype);
-    const char *data = flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, first));
+    const char *data = exact_at(tensor, attn_offset(tensor, head->batch, head->kv_head, first));
     if (in_place(tensor))
         return (decode_rows_t){data, tensor->stride[2] * size, columns * size, tensor->dtype};
     const int64_t width = attn_round_up(columns, VF_LANES), row = width * (int64_t)sizeof *copy;
@@ -63,7 +63,7 @@ ATTN_RARE_STEP attn_range_t show(const decode_task_t *task, const scratch_t *spa
         attn_range_t seen[ATTN_MOST_RANGES];
         const attn_place_t at = place_of(task, r);
         const int64_t keys = attn_keys_of(problem, head->io, at.batch);
-        row->mods = flash_mods_of(head, at);
+        row->mods = exact_mods_of(head, at);
         if (run->full) row->mods.mask = NULL;
         if (pattern)
             pattern->see(pattern, problem, keys, at.query, seen);

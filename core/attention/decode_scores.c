@@ -7,16 +7,16 @@
 
 /* Rows that read a unit of keys, a few at a time. */
 typedef struct decode_scores_run {
-    const flash_plan_t *plan;
+    const exact_plan_t *plan;
     const attn_io_t *io;
-    flash_units_t units;
+    exact_units_t units;
     int64_t rows, parts; /* of a unit, and in how many tasks */
     char *scratch;       /* of each worker */
     uint64_t scratch_size;
 } decode_scores_run_t;
 
-static decode_scores_run_t begin(const flash_plan_t *plan, const attn_io_t *io,
-                                 flash_units_t units) {
+static decode_scores_run_t begin(const exact_plan_t *plan, const attn_io_t *io,
+                                 exact_units_t units) {
     attn_arena_t scratch = {.base = NULL}, arena = {.base = io->workspace};
     plan->decode->scratch(&plan->problem, &scratch);
     decode_scores_run_t run = {
@@ -33,7 +33,7 @@ static void fill(float *const *rows, int64_t count, int64_t keys, float value) {
 }
 
 /* Scores of the keys that a pattern's spans have. */
-static void score_pattern(const flash_plan_t *plan, decode_task_t *task, int32_t stage,
+static void score_pattern(const exact_plan_t *plan, decode_task_t *task, int32_t stage,
                           float *const *rows, void *scratch) {
     attn_key_span_t spans[DECODE_RUNS];
     attn_span_iterator_t walk;
@@ -47,7 +47,7 @@ static void score_pattern(const flash_plan_t *plan, decode_task_t *task, int32_t
 }
 
 /* All scores of a unit's rows from number `first` on, to rows[r][j]. Before masking those of all keys are wanted. */
-static void score(const flash_plan_t *plan, const attn_head_t *head, int64_t first, int64_t count,
+static void score(const exact_plan_t *plan, const attn_head_t *head, int64_t first, int64_t count,
                   int32_t stage, float *const *rows, void *scratch) {
     const attn_queries_t all = attn_all_queries(head);
     const int64_t keys = plan->problem.keys;
@@ -79,13 +79,13 @@ static void score_task(void *data, int64_t number, uint32_t worker) {
           run->scratch + worker * run->scratch_size);
 }
 
-void attn_decode_scores(const flash_plan_t *plan, const attn_io_t *io) {
+void attn_decode_scores(const exact_plan_t *plan, const attn_io_t *io) {
     decode_scores_run_t run = begin(plan, io, attn_units_of(plan, io));
     attn_host_parallel_for(plan->host, attn_unit_count(plan, run.units) * run.parts, score_task,
                            &run);
 }
 
-void attn_decode_weights(const flash_plan_t *plan, const attn_io_t *io, attn_place_t at,
+void attn_decode_weights(const exact_plan_t *plan, const attn_io_t *io, attn_place_t at,
                          int64_t count, float *rows, int64_t row_stride) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t group = attn_group(problem), number = at.head / group;

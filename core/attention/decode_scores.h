@@ -28,8 +28,8 @@ static void score_row(const decode_row_t *row, float *scores, int64_t base, int6
     const int64_t first = attn_max(0, row->first - base), last = attn_min(count, row->last - base);
     decode_scale(scores, scales, first, last);
     if (stage != ATTN_SCORES_RAW && row->mods.softcap != 0.0f)
-        flash_softcap_row(scores, attn_round_up(count, VF_LANES), row->mods.softcap);
-    for (int64_t j = first; !weights && j < last; j++) scores[j] = flash_natural((double)scores[j]);
+        exact_softcap_row(scores, attn_round_up(count, VF_LANES), row->mods.softcap);
+    for (int64_t j = first; !weights && j < last; j++) scores[j] = exact_natural((double)scores[j]);
     if (are_masked(stage) && row->mods.has_offsets)
         decode_add_offsets(scores, &row->mods, base, first, last, weights ? ATTN_LOG4_E : 1.0f);
 }
@@ -128,7 +128,7 @@ ATTN_INLINE float weigh_part(float *row, int64_t count, vf shift) {
 /* A query's logits, base 4 and of all keys, become weights; a sink takes its share. */
 ATTN_RARE_STEP void weigh(const attn_head_t *head, attn_place_t at, float *row) {
     const int64_t keys = head->problem->keys;
-    const float sink = flash_sink_of(head, at.head);
+    const float sink = exact_sink_of(head, at.head);
     vf largest = vf_set1(sink);
     for (int64_t j = 0; j < keys; j += VF_LANES)
         largest = vf_max(largest, load_logits(row + j, keys - j));
@@ -136,7 +136,7 @@ ATTN_RARE_STEP void weigh(const attn_head_t *head, attn_place_t at, float *row) 
     float sum = exp2f(2.0f * (sink - shift));
     for (int64_t j = 0; j < keys; j += DECODE_SPLIT)
         sum += weigh_part(row + j, attn_min(DECODE_SPLIT, keys - j), vf_set1(shift));
-    const vf scale = vf_set1(flash_normaliser(sum));
+    const vf scale = vf_set1(exact_normaliser(sum));
     for (int64_t j = 0; j < keys; j += VF_LANES) { /* 0 stays 0, and NaN what it is */
         const vf weights = load_logits(row + j, keys - j);
         store_weights(row + j, keys - j,

@@ -94,7 +94,7 @@ ATTN_RARE_STEP void begin_rows(const decode_task_t *task, const scratch_t *space
     for (int64_t r = 0; r < rows; r++) {
         decode_row_t *row = &space->rows[r];
         decode_row_begin(row);
-        flash_read_query(head, place_of(task, r), space->queries + r * space->width,
+        exact_read_query(head, place_of(task, r), space->queries + r * space->width,
                          head->scale * ATTN_LOG4_E);
         if (head->integers)
             space->query_scales[r] =

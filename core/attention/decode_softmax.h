@@ -9,7 +9,7 @@
 
 /* A query row on its way over its keys. */
 typedef struct decode_row {
-    flash_mods_t mods;   /* with this row as the first */
+    exact_mods_t mods;   /* with this row as the first */
     int64_t first, last; /* keys that it sees */
     float max;
     float sums[VF_LANES]; /* of 4^(S - max), still to be added up over the lanes */
@@ -38,7 +38,7 @@ ATTN_INLINE void decode_scale(float *scores, const decode_scales_t *scales, int6
 
 /* Bias, mask and ALiBi, times `unit`: log4(e), or 1 for natural logits. An offset of -inf masks: also a logit that is
  * NaN. */
-ATTN_INLINE void decode_add_offsets(float *scores, const flash_mods_t *mods, int64_t base,
+ATTN_INLINE void decode_add_offsets(float *scores, const exact_mods_t *mods, int64_t base,
                                     int64_t first, int64_t last, float unit) {
     for (int64_t j = first; j < last; j++) {
         const int64_t key = base + j;
@@ -61,12 +61,12 @@ ATTN_STEP float decode_weigh(decode_row_t *row, float *scores, int64_t base, int
     const int64_t whole = attn_round_up(count, VF_LANES);
     const int64_t first = attn_max(0, row->first - base), last = attn_min(count, row->last - base);
     decode_scale(scores, scales, first, last);
-    if (row->mods.softcap != 0.0f) flash_softcap_row(scores, whole, row->mods.softcap);
+    if (row->mods.softcap != 0.0f) exact_softcap_row(scores, whole, row->mods.softcap);
     if (row->mods.has_offsets)
         decode_add_offsets(scores, &row->mods, base, first, last, ATTN_LOG4_E);
     for (int64_t j = 0; (first > 0 || last < whole) && j < whole; j += VF_LANES)
         vf_store(scores + j, vf_keep(vf_load(scores + j), first - j, last - j, vf_set1(-INFINITY)));
-    const vf largest = flash_row_max(scores, whole);
+    const vf largest = exact_row_max(scores, whole);
     const float max =
         vf_any_greater(largest, vf_set1(row->max)) ? vf_reduce_max(largest) : row->max;
     const float by = max < -FLT_MAX ? -FLT_MAX : max;

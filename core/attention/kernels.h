@@ -5,25 +5,25 @@
 #include "attention/pattern.h"
 #include "simd/tiers.h"
 
-enum { FLASH_ALL, FLASH_GATHERED, FLASH_SEGMENTS = ATTN_SMALL ? 1 : 2 };
+enum { EXACT_ALL, EXACT_GATHERED, EXACT_SEGMENTS = ATTN_SMALL ? 1 : 2 };
 
 /* One head's keys and values, ready to be read by all its queries. */
-typedef struct flash_head {
+typedef struct exact_head {
     attn_head_t head;
     const attn_pattern_t *pattern; /* NULL: dense */
-    attn_key_rows_t segments[FLASH_SEGMENTS];
+    attn_key_rows_t segments[EXACT_SEGMENTS];
     int64_t pass; /* of pattern->passes */
-} flash_head_t;
+} exact_head_t;
 
 /* What kernels are beside those of a tier. */
-enum flash_kind {
-    FLASH_OWN,     /* a pattern's own: for any number of queries */
-    FLASH_BF16,    /* products of bf16 */
-    FLASH_INTEGERS /* integer dot products (quantised.h): blocks of keys have scales of their head */
+enum exact_kind {
+    EXACT_OWN,     /* a pattern's own: for any number of queries */
+    EXACT_BF16,    /* products of bf16 */
+    EXACT_INTEGERS /* integer dot products (quantised.h): blocks of keys have scales of their head */
 };
 
-typedef struct flash_kernels {
-    int32_t kind;                   /* enum flash_kind */
+typedef struct exact_kernels {
+    int32_t kind;                   /* enum exact_kind */
     const char *name, *decode_name; /* what plans say that run these, or decode */
     int64_t panel;                  /* keys a panel */
     /* Bytes of a panel that has its values in it; NULL: it has `dim` floats a key, and no values. */
@@ -37,15 +37,15 @@ typedef struct flash_kernels {
     void (*pack)(const attn_head_t *head, const attn_key_rows_t *segment, int64_t panel,
                  void *scratch);
     /* Output and lse of the queries. */
-    void (*attend)(const flash_head_t *head, const attn_queries_t *queries);
+    void (*attend)(const exact_head_t *head, const attn_queries_t *queries);
     /* Scores of the queries at a stage (enum attn_scores_code): rows[r][j], all written. */
-    void (*scores)(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
+    void (*scores)(const exact_head_t *head, const attn_queries_t *queries, int32_t stage,
                    float *const *rows);
     /* For few queries; NULL: they are decoded in f32. */
     const struct packed_kernels *few;
     /* What gradients are computed by (backward.h); NULL: the tier's kernels in f32. */
     const struct backward_kernels *backward;
-} flash_kernels_t;
+} exact_kernels_t;
 
 /*
  * Decoding: a few queries, whose keys are read once, straight from where they are. Split-KV: the keys
@@ -104,19 +104,19 @@ typedef struct packed_kernels {
 
 /* The same by integer dot products (quantised.h). */
 typedef struct quantised_kernels {
-    flash_kernels_t int8, int16;
+    exact_kernels_t int8, int16;
 } quantised_kernels_t;
 
 /* How many tiers this build has that multiply bf16: without them nothing else is there for their kernels. */
-#define FLASH_ONE_MORE_(...) +1
-enum { FLASH_BF16_TIERS = 0 ATTN_BF16_TIERS(FLASH_ONE_MORE_, ) };
+#define EXACT_ONE_MORE_(...) +1
+enum { EXACT_BF16_TIERS = 0 ATTN_BF16_TIERS(EXACT_ONE_MORE_, ) };
 
-ATTN_KERNEL_TABLES(flash_kernels_t, attn_flash_kernels)
-ATTN_BF16_KERNEL_TABLES(flash_kernels_t, attn_bf16_kernels)
-ATTN_BF16_KERNEL_TABLES(flash_kernels_t, attn_bf16x3_kernels)
-ATTN_TILE_KERNEL_TABLES(flash_kernels_t, attn_bf16x6_kernels)
+ATTN_KERNEL_TABLES(exact_kernels_t, attn_exact_kernels)
+ATTN_BF16_KERNEL_TABLES(exact_kernels_t, attn_bf16_kernels)
+ATTN_BF16_KERNEL_TABLES(exact_kernels_t, attn_bf16x3_kernels)
+ATTN_TILE_KERNEL_TABLES(exact_kernels_t, attn_bf16x6_kernels)
 ATTN_DOT_KERNEL_TABLES(decode_kernels_t, attn_decode_kernels)
 ATTN_DOT_KERNEL_TABLES(quantised_kernels_t, attn_quantised_kernels)
-ATTN_TILE_KERNEL_TABLES(flash_kernels_t, attn_int8_tile_kernels)
+ATTN_TILE_KERNEL_TABLES(exact_kernels_t, attn_int8_tile_kernels)
 
 #endif

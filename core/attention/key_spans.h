@@ -2,7 +2,7 @@
  * attention/key_spans.h: tiles of queries go over the key spans that a pattern keeps (pattern.h).
  *
  * Short spans are taken together: their logits stand side by side, so that the steps of the softmax and
- * the sums of a tile are those of FLASH_KEYS keys, not those of a block. Of a span a tile computes the
+ * the sums of a tile are those of EXACT_KEYS keys, not those of a block. Of a span a tile computes the
  * panels in which a key is visible to one of its rows, or the one vector of a panel that has all those.
  */
 #ifndef ATTN_ATTENTION_KEY_SPANS_H
@@ -21,7 +21,7 @@ typedef struct span_piece {
 } span_piece_t;
 
 /* Set the rows' ranges to the keys of a span that are visible to them; a row without any gets an empty range in it. */
-ATTN_RARE_STEP void span_look(flash_tile_t *tile, const attn_range_t *rows,
+ATTN_RARE_STEP void span_look(exact_tile_t *tile, const attn_range_t *rows,
                               const attn_key_span_t *run) {
     for (int r = 0; r < TILE_ROWS; r++) {
         tile->first[r] = attn_min(attn_max(rows[r].first, run->first), run->last);
@@ -32,7 +32,7 @@ ATTN_RARE_STEP void span_look(flash_tile_t *tile, const attn_range_t *rows,
 /** Set a span's piece: what is visible to the tile, `seen` being the keys visible to any of its rows. */
 ATTN_RARE_STEP void span_cut(span_piece_t *piece, const attn_key_span_t *run, attn_range_t seen) {
     const int64_t first = attn_max(run->first, seen.first), last = attn_min(run->last, seen.last);
-    const int one = FLASH_HAS_ONE && last - attn_round_down(first, VF_LANES) <= VF_LANES;
+    const int one = EXACT_HAS_ONE && last - attn_round_down(first, VF_LANES) <= VF_LANES;
     const int64_t unit = one ? VF_LANES : PANEL;
     piece->run = *run;
     piece->run.first = first;
@@ -41,26 +41,26 @@ ATTN_RARE_STEP void span_cut(span_piece_t *piece, const attn_key_span_t *run, at
     piece->keys = first < last ? attn_round_up(last - piece->base, unit) : 0;
 }
 
-ATTN_RARE_STEP void span_logits(flash_tile_t *tile, const span_piece_t *piece) {
+ATTN_RARE_STEP void span_logits(exact_tile_t *tile, const span_piece_t *piece) {
     const uint32_t offsets = tile->offsets;
     if (piece->run.full) tile->offsets &= ~(uint32_t)ATTN_INPUT_MASK;
     span_look(tile, piece->rows, &piece->run);
-    flash_products(tile, piece->segment, piece->base, piece->keys,
+    exact_products(tile, piece->segment, piece->base, piece->keys,
                    (attn_range_t){piece->run.first, piece->run.last});
-    flash_shape(tile, piece->segment, piece->base, piece->keys);
+    exact_shape(tile, piece->segment, piece->base, piece->keys);
     tile->offsets = offsets;
 }
 
 /* The values of a span by the weights that stand at the tile's scores. */
-ATTN_RARE_STEP void span_accumulate(flash_tile_t *tile, const span_piece_t *piece) {
+ATTN_RARE_STEP void span_accumulate(exact_tile_t *tile, const span_piece_t *piece) {
     const attn_range_t run = {piece->run.first, piece->run.last};
-    if (flash_add_finite(tile, piece->segment, piece->base, piece->keys, run)) return;
+    if (exact_add_finite(tile, piece->segment, piece->base, piece->keys, run)) return;
     span_look(tile, piece->rows, &piece->run);
-    flash_add_values(tile, piece->segment, piece->base, piece->keys, tile->offsets != 0);
+    exact_add_values(tile, piece->segment, piece->base, piece->keys, tile->offsets != 0);
 }
 
-/** Let a tile see `count` pieces, which have at most FLASH_KEYS keys in all. */
-ATTN_RARE_STEP void spans_step(flash_tile_t *tile, const span_piece_t *pieces, int count) {
+/** Let a tile see `count` pieces, which have at most EXACT_KEYS keys in all. */
+ATTN_RARE_STEP void spans_step(exact_tile_t *tile, const span_piece_t *pieces, int count) {
     float *const scores = tile->scores;
     int64_t keys = 0;
     for (int i = 0; i < count; i++) {
@@ -71,7 +71,7 @@ ATTN_RARE_STEP void spans_step(flash_tile_t *tile, const span_piece_t *pieces, i
     }
     tile->scores = scores;
     if (!keys) return;
-    flash_softmax(tile, keys);
+    exact_softmax(tile, keys);
     keys = 0;
     for (int i = 0; tile->out && i < count; i++) {
         if (!pieces[i].keys) continue;

@@ -4,7 +4,7 @@
 
 #include "attention/products.h"
 
-#if FLASH_PARTS
+#if EXACT_PARTS
 #include "attention/bf16_pack.h"
 #else
 #include "attention/f32_pack.h"

@@ -12,25 +12,25 @@
 enum {
     PACKED_ROWS = 128, /* rows of a task at most */
     PACKED_TILES = (PACKED_ROWS + TILE_ROWS - 1) / TILE_ROWS,
-    PACKED_BYTES = 1 << 18, /* panels at a time, of FLASH_KEYS keys at most */
+    PACKED_BYTES = 1 << 18, /* panels at a time, of EXACT_KEYS keys at most */
 };
 
 typedef struct packed {
-    flash_scratch_t flash;
+    exact_scratch_t exact;
     attn_key_rows_t segment;
     int64_t panels; /* that there is room for */
 } packed_t;
 
 ATTN_RARE_STEP packed_t packed_lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
     const uint64_t size = bf16_panel_bytes(problem->dim, problem->value_dim);
-    const int64_t most = FLASH_KEYS / PANEL;
-    packed_t space = {.flash = {.out_stride = attn_round_up(problem->value_dim, VF_LANES)}};
-    flash_scratch_t *flash = &space.flash;
-    flash->tiles = attn_arena_take(arena, PACKED_TILES, sizeof(flash_tile_t));
-    flash->out = attn_arena_take(arena, flash->out_stride,
+    const int64_t most = EXACT_KEYS / PANEL;
+    packed_t space = {.exact = {.out_stride = attn_round_up(problem->value_dim, VF_LANES)}};
+    exact_scratch_t *exact = &space.exact;
+    exact->tiles = attn_arena_take(arena, PACKED_TILES, sizeof(exact_tile_t));
+    exact->out = attn_arena_take(arena, exact->out_stride,
                                  (uint64_t)PACKED_TILES * TILE_ROWS * sizeof(float));
-    flash->scores = attn_arena_take(arena, TILE_ROWS * FLASH_KEYS, sizeof(float));
-    flash_lay_out_operands(flash, problem, PACKED_TILES, arena);
+    exact->scores = attn_arena_take(arena, TILE_ROWS * EXACT_KEYS, sizeof(float));
+    exact_lay_out_operands(exact, problem, PACKED_TILES, arena);
     space.panels = size > PACKED_BYTES ? 1 : attn_min(most, (int64_t)(PACKED_BYTES / size));
     space.segment.count = problem->keys;
     space.segment.panels = attn_arena_take(arena, space.panels, size);
@@ -45,24 +45,24 @@ static void packed_scratch(const attn_problem_t *problem, attn_arena_t *arena) {
 ATTN_RARE_STEP void packed_begin_tile(const decode_task_t *task, const packed_t *space, int64_t t) {
     const attn_head_t *head = task->head;
     const attn_queries_t all = attn_all_queries(head);
-    const flash_scratch_t *flash = &space->flash;
-    flash_tile_t *tile = &flash->tiles[t];
+    const exact_scratch_t *exact = &space->exact;
+    exact_tile_t *tile = &exact->tiles[t];
     tile->rows = attn_min(TILE_ROWS, task->count - t * TILE_ROWS);
     for (int64_t r = 0; r < TILE_ROWS; r++)
         tile->places[r] =
             attn_place_of(head, &all, task->first + t * TILE_ROWS + attn_min(r, tile->rows - 1));
-    flash_set_rules(tile, head);
-    tile->out = flash->out + t * TILE_ROWS * flash->out_stride;
-    tile->out_stride = flash->out_stride;
-    tile->scores = flash->scores;
-    flash_begin(tile);
-    flash_pack_queries(head, flash, t, 0);
-    flash_see_all(head, tile, 1);
+    exact_set_rules(tile, head);
+    tile->out = exact->out + t * TILE_ROWS * exact->out_stride;
+    tile->out_stride = exact->out_stride;
+    tile->scores = exact->scores;
+    exact_begin(tile);
+    exact_pack_queries(head, exact, t, 0);
+    exact_see_all(head, tile, 1);
     for (int r = 0; r < TILE_ROWS; r++) {
         tile->first[r] = attn_max(tile->first[r], task->runs->first);
         tile->last[r] = attn_min(tile->last[r], task->runs->last);
     }
-    flash_span(tile, &tile->low, &tile->high);
+    exact_span(tile, &tile->low, &tile->high);
 }
 
 /* All tiles over the keys [base, last), which have room together. */
@@ -71,18 +71,18 @@ ATTN_RARE_STEP void packed_attend_block(const decode_task_t *task, packed_t *spa
     attn_key_rows_t *segment = &space->segment;
     segment->first_panel = base / PANEL;
     for (int64_t key = base; key < last; key += PANEL)
-        flash_pack(task->head, segment, key / PANEL, &space->flash);
-    for (flash_tile_t *tile = space->flash.tiles; tile < space->flash.tiles + tiles; tile++) {
+        exact_pack(task->head, segment, key / PANEL, &space->exact);
+    for (exact_tile_t *tile = space->exact.tiles; tile < space->exact.tiles + tiles; tile++) {
         const int64_t first = attn_max(base, attn_round_down(tile->low, PANEL));
         const int64_t end = attn_min(last, tile->high);
-        if (first < end) flash_step(NULL, tile, segment, first, attn_round_up(end - first, PANEL));
+        if (first < end) exact_step(NULL, tile, segment, first, attn_round_up(end - first, PANEL));
     }
 }
 
-ATTN_RARE_STEP void packed_end_tile(const flash_tile_t *tile, decode_partial_t *partials,
+ATTN_RARE_STEP void packed_end_tile(const exact_tile_t *tile, decode_partial_t *partials,
                                     float *out) {
     for (int64_t r = 0; r < tile->rows; r++) {
-        const float sum = flash_sum(tile, r);
+        const float sum = exact_sum(tile, r);
         partials[r] = (decode_partial_t){.max = sum == 0.0f ? -INFINITY : tile->max[r], .sum = sum};
         memcpy(out + r * tile->out_stride, tile->out + r * tile->out_stride,
                (size_t)tile->out_stride * sizeof *out);
@@ -97,18 +97,18 @@ static void packed_attend(const decode_task_t *task, decode_partial_t *partials,
     int64_t low = INT64_MAX, high = 0;
     for (int64_t t = 0; t < tiles; t++) {
         packed_begin_tile(task, &space, t);
-        const flash_tile_t *tile = &space.flash.tiles[t];
+        const exact_tile_t *tile = &space.exact.tiles[t];
         if (tile->low >= tile->high) continue;
         low = attn_min(low, attn_round_down(tile->low, PANEL));
         high = attn_max(high, tile->high);
     }
-    flash_begin_products();
+    exact_begin_products();
     for (int64_t base = low; base < high; base += keys)
         packed_attend_block(task, &space, tiles, base, attn_min(base + keys, high));
-    flash_end_products();
+    exact_end_products();
     for (int64_t t = 0; t < tiles; t++)
-        packed_end_tile(&space.flash.tiles[t], partials + t * TILE_ROWS,
-                        out + t * TILE_ROWS * space.flash.out_stride);
+        packed_end_tile(&space.exact.tiles[t], partials + t * TILE_ROWS,
+                        out + t * TILE_ROWS * space.exact.out_stride);
 }
 
 #endif

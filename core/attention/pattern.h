@@ -52,7 +52,7 @@ struct attn_pattern {
      * which `run` stays. It begins with range -1. NULL: the spans are the ranges. */
     int (*next)(const attn_pattern_t *pattern, const attn_head_t *head,
                 const attn_queries_t *queries, attn_key_span_t *run);
-    /* For kernels of the backend's own (attn_flash_plan()), which may go over a head's keys several times: of each pass
+    /* For kernels of the backend's own (attn_exact_plan()), which may go over a head's keys several times: of each pass
      * the list of `gathered` positions, of one head at a time. NULL: there is one pass, whose list is `map`. */
     const int64_t *(*list)(const attn_pattern_t *pattern, const attn_head_t *head, int64_t pass);
     int64_t passes;

@@ -4,8 +4,8 @@
 
 /* A unit of keys and values in flight, and where its values are copied to. */
 typedef struct slot {
-    flash_head_t head;
-    float *copies[FLASH_SEGMENTS];
+    exact_head_t head;
+    float *copies[EXACT_SEGMENTS];
     attn_range_t seen; /* panels of its keys that some query sees */
 } slot_t;
 
@@ -18,24 +18,24 @@ typedef struct workspace {
 } workspace_t;
 
 /* Segments that a head has. */
-static int segment_count(const flash_plan_t *plan) {
-    return ATTN_SMALL || !plan->pattern ? 1 : FLASH_SEGMENTS;
+static int segment_count(const exact_plan_t *plan) {
+    return ATTN_SMALL || !plan->pattern ? 1 : EXACT_SEGMENTS;
 }
 
 /* Whether each pass over a head's keys has a list of its own. */
-static int has_lists(const flash_plan_t *plan) {
+static int has_lists(const exact_plan_t *plan) {
     return !ATTN_SMALL && plan->pattern && plan->pattern->list;
 }
 
-static int64_t pass_count(const flash_plan_t *plan) {
+static int64_t pass_count(const exact_plan_t *plan) {
     return has_lists(plan) ? plan->pattern->passes : 1;
 }
 
-static int64_t key_count(const flash_plan_t *plan, int segment) {
-    return segment == FLASH_ALL ? plan->problem.keys : plan->pattern->gathered;
+static int64_t key_count(const exact_plan_t *plan, int segment) {
+    return segment == EXACT_ALL ? plan->problem.keys : plan->pattern->gathered;
 }
 
-static int64_t panel_count(const flash_plan_t *plan, int segment) {
+static int64_t panel_count(const exact_plan_t *plan, int segment) {
     return (key_count(plan, segment) + plan->kernels->panel - 1) / plan->kernels->panel;
 }
 
@@ -46,39 +46,39 @@ static int64_t values_stride(const attn_problem_t *problem) {
 }
 
 /* Whether panels have values in them. */
-static int has_values(const flash_plan_t *plan) {
+static int has_values(const exact_plan_t *plan) {
     return !ATTN_SMALL && plan->kernels->panel_bytes != NULL;
 }
 
-static uint64_t panel_size(const flash_plan_t *plan) {
+static uint64_t panel_size(const exact_plan_t *plan) {
     if (has_values(plan)) return plan->kernels->panel_bytes(&plan->problem);
     return (uint64_t)plan->kernels->panel * (uint64_t)plan->problem.dim * sizeof(float);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------ */
 
-static int has_blocks(const flash_plan_t *plan) {
+static int has_blocks(const exact_plan_t *plan) {
     return !ATTN_SMALL && plan->pattern && plan->pattern->block > 0;
 }
 
 /* Where a pattern has blocks of queries, a task is a block, or an even part of one that is too large. */
-static int64_t part_count(const flash_plan_t *plan) {
+static int64_t part_count(const exact_plan_t *plan) {
     return (plan->pattern->block - 1) / plan->kernels->rows + 1;
 }
 
 /* Queries of each part but the last. */
-static int64_t part_rows(const flash_plan_t *plan) {
+static int64_t part_rows(const exact_plan_t *plan) {
     const int64_t tile = plan->kernels->tile;
     return ((plan->pattern->block - 1) / part_count(plan) / tile + 1) * tile;
 }
 
 /* Blocks of a head at most: where the first begins depends on the sequence's length. */
-static int64_t block_count(const flash_plan_t *plan) {
+static int64_t block_count(const exact_plan_t *plan) {
     return (plan->problem.queries - 1) / plan->pattern->block + 2;
 }
 
 /* Positions of a head's first block that lie before its first query. */
-static int64_t rows_before(const flash_plan_t *plan, const attn_head_t *head) {
+static int64_t rows_before(const exact_plan_t *plan, const attn_head_t *head) {
     if (!plan->pattern->by_position) return 0;
     const int64_t block = plan->pattern->block;
     const int64_t keys = attn_keys_of(&plan->problem, head->io, head->batch);
@@ -86,18 +86,18 @@ static int64_t rows_before(const flash_plan_t *plan, const attn_head_t *head) {
 }
 
 /* Parts into which the queries of a line are cut, and queries of each but the last: whole tiles. */
-static int64_t parts_of_line(const flash_plan_t *plan) {
+static int64_t parts_of_line(const exact_plan_t *plan) {
     return has_blocks(plan) ? block_count(plan) * part_count(plan)
                             : attn_query_blocks(&plan->problem, plan->kernels->rows);
 }
 
-static int64_t rows_of_line(const flash_plan_t *plan) {
+static int64_t rows_of_line(const exact_plan_t *plan) {
     const int64_t parts = attn_query_blocks(&plan->problem, plan->kernels->rows);
     return attn_round_up((plan->problem.queries - 1) / parts + 1, plan->kernels->tile);
 }
 
 /* Whether lines may be computed together: not where heads see different keys. */
-static int shares_tiles(const flash_plan_t *plan) {
+static int shares_tiles(const exact_plan_t *plan) {
     return ATTN_SMALL || !plan->pattern || !plan->pattern->by_head;
 }
 
@@ -105,7 +105,7 @@ static int shares_tiles(const flash_plan_t *plan) {
  * Lines of a task: as many as have room where each has few queries, so that tiles are full. Keys and values are then
  * read once for all of them.
  */
-static int64_t lines_of_task(const flash_plan_t *plan, int64_t lines) {
+static int64_t lines_of_task(const exact_plan_t *plan, int64_t lines) {
     const int64_t queries = plan->problem.queries;
     const int64_t rows = has_blocks(plan) ? attn_min(part_rows(plan), queries) : queries;
     if (!shares_tiles(plan) || rows > plan->kernels->rows / 2) return 1;
@@ -114,7 +114,7 @@ static int64_t lines_of_task(const flash_plan_t *plan, int64_t lines) {
 }
 
 /* Of a key/value head that so many lines read. */
-static int64_t task_count(const flash_plan_t *plan, int64_t lines) {
+static int64_t task_count(const exact_plan_t *plan, int64_t lines) {
     return parts_of_line(plan) * ((lines - 1) / lines_of_task(plan, lines) + 1);
 }
 
@@ -127,7 +127,7 @@ static int64_t task_count(const flash_plan_t *plan, int64_t lines) {
  */
 enum { TASKS_A_WORKER = 64, KEYS_IN_FLIGHT = 1 << 17 };
 
-static int64_t slot_count(const flash_plan_t *plan) {
+static int64_t slot_count(const exact_plan_t *plan) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t workers = attn_host_workers(plan->host);
     if (ATTN_SMALL || workers == 1 || has_lists(plan)) return 1;
@@ -137,7 +137,7 @@ static int64_t slot_count(const flash_plan_t *plan) {
     return attn_min(problem->batch * problem->kv_heads, attn_min(wanted, most));
 }
 
-static void lay_out_segment(const flash_plan_t *plan, int s, slot_t *slot, attn_arena_t *arena) {
+static void lay_out_segment(const exact_plan_t *plan, int s, slot_t *slot, attn_arena_t *arena) {
     attn_key_rows_t *segment = &slot->head.segments[s];
     segment->count = key_count(plan, s);
     segment->panels = attn_arena_take(arena, panel_count(plan, s), panel_size(plan));
@@ -146,16 +146,16 @@ static void lay_out_segment(const flash_plan_t *plan, int s, slot_t *slot, attn_
                                           (uint64_t)values_stride(&plan->problem) * sizeof(float));
     if (!ATTN_SMALL && plan->pattern)
         segment->finite = attn_arena_take(arena, panel_count(plan, s), 1);
-    if (s == FLASH_GATHERED) segment->map = plan->pattern->map;
+    if (s == EXACT_GATHERED) segment->map = plan->pattern->map;
 }
 
-static slot_t lay_out_slot(const flash_plan_t *plan, attn_arena_t *arena) {
+static slot_t lay_out_slot(const exact_plan_t *plan, attn_arena_t *arena) {
     slot_t slot = {.head = {.pattern = plan->pattern}};
     for (int s = 0; s < segment_count(plan); s++) lay_out_segment(plan, s, &slot, arena);
     return slot;
 }
 
-static workspace_t lay_out_prefill(const flash_plan_t *plan, attn_arena_t *arena) {
+static workspace_t lay_out_prefill(const exact_plan_t *plan, attn_arena_t *arena) {
     attn_arena_t scratch = {.base = NULL};
     plan->kernels->scratch(&plan->problem, plan->pattern, &scratch);
     arena->overflow |= scratch.overflow;
@@ -169,21 +169,21 @@ static workspace_t lay_out_prefill(const flash_plan_t *plan, attn_arena_t *arena
     return space;
 }
 
-void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena) {
+void attn_prefill_workspace(const exact_plan_t *plan, attn_arena_t *arena) {
     lay_out_prefill(plan, arena);
 }
 
 typedef struct prefill_run {
-    const flash_plan_t *plan;
+    const exact_plan_t *plan;
     const attn_io_t *io;
     workspace_t space;
-    flash_units_t units;
+    exact_units_t units;
     int64_t lines, panels, tasks; /* of a unit */
     attn_range_t in_place;        /* panels of keys where they are: those of all units in flight */
     int64_t pass;                 /* of pass_count() */
 } prefill_run_t;
 
-static prefill_run_t begin(const flash_plan_t *plan, const attn_io_t *io, flash_units_t units) {
+static prefill_run_t begin(const exact_plan_t *plan, const attn_io_t *io, exact_units_t units) {
     const int64_t lines = attn_unit_rows(plan, units) / plan->problem.queries;
     attn_arena_t arena = {.base = io->workspace};
     return (prefill_run_t){.plan = plan,
@@ -204,14 +204,14 @@ static int is_aligned(const attn_tensor_t *value, const float *first_row) {
 
 /* Values are read in place where they are aligned rows of f32 with unit stride, else from a copy:
  * copied once, they are read by every tile of queries. */
-static void choose_values(const flash_plan_t *plan, slot_t *slot, int s) {
+static void choose_values(const exact_plan_t *plan, slot_t *slot, int s) {
     const attn_head_t *head = &slot->head.head;
     const attn_tensor_t *value = &head->io->value;
     attn_key_rows_t *segment = &slot->head.segments[s];
     segment->copy = NULL;
     segment->values = NULL;
     if (!value->data || has_values(plan)) return;
-    if (s == FLASH_ALL && value->dtype == ATTN_F32 && value->stride[3] == 1) {
+    if (s == EXACT_ALL && value->dtype == ATTN_F32 && value->stride[3] == 1) {
         segment->values = attn_row(value, head->batch, head->kv_head, 0);
         segment->values_stride = value->stride[2];
         if (is_aligned(value, segment->values)) return;
@@ -243,7 +243,7 @@ static attn_range_t seen_panels(const prefill_run_t *run, const attn_head_t *hea
     const int is_read = ATTN_SMALL || !pattern || pattern->in_place || io->scores.data ||
                         !io->value.data; /* weights alone */
     if (!is_read) return (attn_range_t){0, 0};
-    if (io->scores.data) return (attn_range_t){0, panel_count(run->plan, FLASH_ALL)};
+    if (io->scores.data) return (attn_range_t){0, panel_count(run->plan, EXACT_ALL)};
     const attn_range_t keys = seen_keys(head);
     if (keys.first >= keys.last) return (attn_range_t){0, 0};
     return (attn_range_t){keys.first / panel, (keys.last - 1) / panel + 1};
@@ -252,7 +252,7 @@ static attn_range_t seen_panels(const prefill_run_t *run, const attn_head_t *hea
 static void pack_task(void *data, int64_t task, uint32_t worker) {
     const prefill_run_t *run = data;
     const slot_t *slot = &run->space.slots[task / run->panels];
-    const flash_head_t *head = &slot->head;
+    const exact_head_t *head = &slot->head;
     const int64_t in_place = run->in_place.last - run->in_place.first;
     const int64_t number = task % run->panels;
     const int gathered = !ATTN_SMALL && number >= in_place;
@@ -264,13 +264,13 @@ static void pack_task(void *data, int64_t task, uint32_t worker) {
 
 /* Unit number `number` is the slot's from now on. */
 static void take_head(const prefill_run_t *run, slot_t *slot, int64_t number) {
-    flash_head_t *head = &slot->head;
+    exact_head_t *head = &slot->head;
     head->head = attn_unit(run->plan, run->io, run->units, number);
     slot->seen = seen_panels(run, &head->head);
     for (int s = 0; s < segment_count(run->plan); s++) choose_values(run->plan, slot, s);
     head->pass = run->pass;
     if (!ATTN_SMALL && has_lists(run->plan)) /* else there is no such segment */
-        head->segments[FLASH_GATHERED].map =
+        head->segments[EXACT_GATHERED].map =
             head->pattern->list(head->pattern, &head->head, run->pass);
 }
 
@@ -284,14 +284,14 @@ static void pack_heads(prefill_run_t *run, int64_t first, int64_t count) {
         all->last = i ? attn_max(all->last, slot->seen.last) : slot->seen.last;
     }
     run->panels = all->last - all->first;
-    if (segment_count(run->plan) > 1) run->panels += panel_count(run->plan, FLASH_GATHERED);
+    if (segment_count(run->plan) > 1) run->panels += panel_count(run->plan, EXACT_GATHERED);
     if (run->panels) attn_host_parallel_for(run->plan->host, count * run->panels, pack_task, run);
 }
 
 /* ---- attending -------------------------------------------------------------------------------- */
 
 /* Queries from `from` on, as many as are in one part of a block. */
-static attn_queries_t part_of(const flash_plan_t *plan, const attn_head_t *head, int64_t from) {
+static attn_queries_t part_of(const exact_plan_t *plan, const attn_head_t *head, int64_t from) {
     const int64_t block = plan->pattern->block, rows = part_rows(plan);
     const int64_t in_block = (from + rows_before(plan, head)) % block;
     const int64_t end = attn_min((in_block / rows + 1) * rows, block);
@@ -300,7 +300,7 @@ static attn_queries_t part_of(const flash_plan_t *plan, const attn_head_t *head,
 }
 
 /* Part number `part` of a line, where there are blocks: it may have no queries. */
-static attn_queries_t part_of_blocks(const flash_plan_t *plan, const attn_head_t *head,
+static attn_queries_t part_of_blocks(const exact_plan_t *plan, const attn_head_t *head,
                                      int64_t part) {
     const int64_t parts = part_count(plan), block = plan->pattern->block, rows = part_rows(plan);
     const int64_t in_block = part % parts * rows;
@@ -310,7 +310,7 @@ static attn_queries_t part_of_blocks(const flash_plan_t *plan, const attn_head_t
     return part_of(plan, head, attn_max(start, 0));
 }
 
-static attn_queries_t part_of_line(const flash_plan_t *plan, const attn_head_t *head,
+static attn_queries_t part_of_line(const exact_plan_t *plan, const attn_head_t *head,
                                    int64_t part) {
     const int64_t rows = rows_of_line(plan), left = plan->problem.queries - part * rows;
     if (has_blocks(plan)) return part_of_blocks(plan, head, part);
@@ -328,7 +328,7 @@ static attn_queries_t queries_of(const prefill_run_t *run, const attn_head_t *he
 }
 
 /* All scores of the queries. */
-static void write_scores(const prefill_run_t *run, const flash_head_t *head,
+static void write_scores(const prefill_run_t *run, const exact_head_t *head,
                          const attn_queries_t *queries) {
     float *rows[SPAN_ROWS];
     for (int64_t i = 0; i < attn_row_count(queries); i++) {
@@ -342,8 +342,8 @@ static void write_scores(const prefill_run_t *run, const flash_head_t *head,
  * last under a causal mask, else those of a pattern that lets its first queries see all. */
 static void attend_task(void *data, int64_t number, uint32_t worker) {
     const prefill_run_t *run = data;
-    const flash_plan_t *plan = run->plan;
-    const flash_head_t *head = &run->space.slots[number / run->tasks].head;
+    const exact_plan_t *plan = run->plan;
+    const exact_head_t *head = &run->space.slots[number / run->tasks].head;
     const int64_t task = number % run->tasks;
     const int is_causal = plan->problem.causal != ATTN_CAUSAL_NONE;
     attn_queries_t queries = queries_of(run, &head->head, is_causal ? run->tasks - 1 - task : task);
@@ -356,8 +356,8 @@ static void attend_task(void *data, int64_t number, uint32_t worker) {
 
 attn_status_t attn_prefill_run(const attn_backend_plan_t *base, const attn_io_t *io,
                                attn_error_t *error) {
-    const flash_plan_t *plan = (const flash_plan_t *)base;
-    const flash_units_t units = attn_units_of(plan, io);
+    const exact_plan_t *plan = (const exact_plan_t *)base;
+    const exact_units_t units = attn_units_of(plan, io);
     const int64_t heads = attn_unit_count(plan, units), slots = slot_count(plan);
     prefill_run_t run = begin(plan, io, units);
     for (int64_t first = 0; first < heads; first += slots)
@@ -370,13 +370,13 @@ attn_status_t attn_prefill_run(const attn_backend_plan_t *base, const attn_io_t 
     return ATTN_OK;
 }
 
-void attn_prefill_weights(const flash_plan_t *plan, const attn_io_t *io, attn_place_t at,
+void attn_prefill_weights(const exact_plan_t *plan, const attn_io_t *io, attn_place_t at,
                           int64_t count, float *rows, int64_t row_stride) {
     attn_io_t keys_only = attn_io_copy(io);
     keys_only.value.data = NULL;
     prefill_run_t run = begin(plan, &keys_only, attn_single_units());
     const attn_problem_t *problem = &plan->problem;
-    const flash_head_t *slot = &run.space.slots->head;
+    const exact_head_t *slot = &run.space.slots->head;
     pack_heads(&run, at.batch * problem->kv_heads + at.head / attn_group(problem), 1);
     for (int64_t done = 0; done < count;) {
         attn_queries_t queries = {.first = at.query + done, .count = plan->kernels->rows};

@@ -8,36 +8,36 @@
 #include "attention/span_iterator.h"
 #include "attention/tile_io.h"
 
-_Static_assert(FLASH_TILES *TILE_ROWS <= SPAN_ROWS, "a walk has room for all queries of a task");
+_Static_assert(EXACT_TILES *TILE_ROWS <= SPAN_ROWS, "a walk has room for all queries of a task");
 
 static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern,
                     attn_arena_t *arena) {
     (void)pattern;
-    flash_lay_out(problem, arena);
+    exact_lay_out(problem, arena);
 }
 
 static void pack(const attn_head_t *head, const attn_key_rows_t *segment, int64_t panel,
                  void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
-    const flash_scratch_t space = flash_lay_out(head->problem, &arena);
-    flash_pack(head, segment, panel, &space);
+    const exact_scratch_t space = exact_lay_out(head->problem, &arena);
+    exact_pack(head, segment, panel, &space);
 }
 
 /* ---- patterns: key spans ------------------------------------------------------------------------ */
 
-static const attn_key_rows_t *segment_of(const flash_head_t *head, const attn_key_span_t *run) {
-    return &head->segments[run->range < head->pattern->in_place ? FLASH_ALL : FLASH_GATHERED];
+static const attn_key_rows_t *segment_of(const exact_head_t *head, const attn_key_span_t *run) {
+    return &head->segments[run->range < head->pattern->in_place ? EXACT_ALL : EXACT_GATHERED];
 }
 
 /* Runs by runs for all tiles, so that their keys and values are read from the nearest cache by all but
  * the first. */
-ATTN_RARE_STEP void attend_runs(const flash_head_t *head, const attn_queries_t *queries,
-                                flash_tile_t *tiles, int64_t count) {
+ATTN_RARE_STEP void attend_runs(const exact_head_t *head, const attn_queries_t *queries,
+                                exact_tile_t *tiles, int64_t count) {
     attn_span_iterator_t walk;
     attn_key_span_t runs[SPANS];
     span_piece_t pieces[SPANS];
     attn_spans_begin(&walk, head->pattern, &head->head, queries, TILE_ROWS);
-    for (int taken; (taken = attn_spans_take(&walk, runs, SPANS, FLASH_KEYS, PANEL)) > 0;)
+    for (int taken; (taken = attn_spans_take(&walk, runs, SPANS, EXACT_KEYS, PANEL)) > 0;)
         for (int64_t t = 0; t < count; t++) {
             for (int i = 0; i < taken; i++) {
                 pieces[i].segment = segment_of(head, &runs[i]);
@@ -49,33 +49,33 @@ ATTN_RARE_STEP void attend_runs(const flash_head_t *head, const attn_queries_t *
 }
 
 /* Whether each query sees one range of all keys. */
-static int is_dense(const flash_head_t *head) { return ATTN_SMALL || !head->pattern; }
+static int is_dense(const exact_head_t *head) { return ATTN_SMALL || !head->pattern; }
 
-ATTN_RARE_STEP void attend_keys(const flash_head_t *head, const attn_queries_t *queries,
-                                flash_tile_t *tiles, int64_t count) {
+ATTN_RARE_STEP void attend_keys(const exact_head_t *head, const attn_queries_t *queries,
+                                exact_tile_t *tiles, int64_t count) {
     if (!is_dense(head)) {
         attend_runs(head, queries, tiles, count);
         return;
     }
-    flash_see_all(&head->head, tiles, count);
-    flash_attend(tiles, count, &head->segments[FLASH_ALL]);
+    exact_see_all(&head->head, tiles, count);
+    exact_attend(tiles, count, &head->segments[EXACT_ALL]);
 }
 
-ATTN_RARE_STEP void prefill_attend(const flash_head_t *head, const attn_queries_t *queries) {
+ATTN_RARE_STEP void prefill_attend(const exact_head_t *head, const attn_queries_t *queries) {
     attn_arena_t arena = {.base = queries->scratch};
-    const flash_scratch_t space = flash_lay_out(head->head.problem, &arena);
-    const int64_t tiles = flash_prepare(&head->head, queries, &space, 1);
-    flash_begin_products();
+    const exact_scratch_t space = exact_lay_out(head->head.problem, &arena);
+    const int64_t tiles = exact_prepare(&head->head, queries, &space, 1);
+    exact_begin_products();
     attend_keys(head, queries, space.tiles, tiles);
-    flash_end_products();
-    flash_finish(&head->head, space.tiles, tiles);
+    exact_end_products();
+    exact_finish(&head->head, space.tiles, tiles);
 }
 
 /* ---- scores --------------------------------------------------------------------------------------- */
 
 /* Scores of all runs. */
-ATTN_RARE_STEP void write_runs(const flash_head_t *head, const attn_queries_t *queries,
-                               flash_tile_t *tiles, int64_t count, int32_t stage,
+ATTN_RARE_STEP void write_runs(const exact_head_t *head, const attn_queries_t *queries,
+                               exact_tile_t *tiles, int64_t count, int32_t stage,
                                float *const *rows) {
     attn_span_iterator_t walk;
     attn_key_span_t run;
@@ -85,44 +85,44 @@ ATTN_RARE_STEP void write_runs(const flash_head_t *head, const attn_queries_t *q
             const uint32_t offsets = tiles[t].offsets;
             span_look(&tiles[t], walk.rows[run.range] + t * TILE_ROWS, &run);
             if (run.full) tiles[t].offsets &= ~(uint32_t)ATTN_INPUT_MASK;
-            flash_scores(&tiles[t], segment_of(head, &run), stage, rows + t * TILE_ROWS);
+            exact_scores(&tiles[t], segment_of(head, &run), stage, rows + t * TILE_ROWS);
             tiles[t].offsets = offsets;
         }
 }
 
 /* Of tiles that see nothing yet. */
-ATTN_RARE_STEP void write_scores(const flash_head_t *head, const attn_queries_t *queries,
-                                 flash_tile_t *tiles, int64_t count, int32_t stage,
+ATTN_RARE_STEP void write_scores(const exact_head_t *head, const attn_queries_t *queries,
+                                 exact_tile_t *tiles, int64_t count, int32_t stage,
                                  float *const *rows) {
     const int weights = stage == ATTN_SCORES_WEIGHTS;
     const int64_t keys = head->head.problem->keys;
-    const attn_key_rows_t *all = &head->segments[FLASH_ALL];
+    const attn_key_rows_t *all = &head->segments[EXACT_ALL];
     if (!weights && stage != ATTN_SCORES_MASKED) {
-        flash_see_hidden(tiles, count, keys);
-        flash_scores_of_all(all, tiles, count, stage, rows);
+        exact_see_hidden(tiles, count, keys);
+        exact_scores_of_all(all, tiles, count, stage, rows);
         return;
     }
-    flash_fill(rows, attn_row_count(queries), keys, weights ? 0.0f : -INFINITY);
+    exact_fill(rows, attn_row_count(queries), keys, weights ? 0.0f : -INFINITY);
     if (weights) attend_keys(head, queries, tiles, count);
     if (is_dense(head)) {
-        flash_see_all(&head->head, tiles, count);
-        flash_scores_of_all(all, tiles, count, stage, rows);
+        exact_see_all(&head->head, tiles, count);
+        exact_scores_of_all(all, tiles, count, stage, rows);
     } else {
         write_runs(head, queries, tiles, count, stage, rows);
     }
 }
 
-ATTN_RARE_STEP void scores(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
+ATTN_RARE_STEP void scores(const exact_head_t *head, const attn_queries_t *queries, int32_t stage,
                            float *const *rows) {
     attn_arena_t arena = {.base = queries->scratch};
-    const flash_scratch_t space = flash_lay_out(head->head.problem, &arena);
-    const int64_t tiles = flash_prepare(&head->head, queries, &space, 0);
-    flash_begin_products();
+    const exact_scratch_t space = exact_lay_out(head->head.problem, &arena);
+    const int64_t tiles = exact_prepare(&head->head, queries, &space, 0);
+    exact_begin_products();
     write_scores(head, queries, space.tiles, tiles, stage, rows);
-    flash_end_products();
+    exact_end_products();
 }
 
-#if FLASH_PARTS == 1
+#if EXACT_PARTS == 1
 #include "attention/packed_decode.h"
 
 /* Of 12 rows they take as long as decoding in f32 where keys are in a cache, of 16 less also where they come from memory;
@@ -138,29 +138,29 @@ static const packed_kernels_t packed = {
 #define FEW NULL
 #endif
 
-#if FLASH_PARTS
+#if EXACT_PARTS
 static uint64_t panel_bytes(const attn_problem_t *problem) {
     return bf16_panel_bytes(problem->dim, problem->value_dim);
 }
-#define NAME TILE_NAME " " FLASH_PRECISION
-#define KIND FLASH_BF16
-#define BACKWARD &ATTN_KERNEL(FLASH_BACKWARD)
+#define NAME TILE_NAME " " EXACT_PRECISION
+#define KIND EXACT_BF16
+#define BACKWARD &ATTN_KERNEL(EXACT_BACKWARD)
 #define PANEL_BYTES panel_bytes
 #else
-#define FLASH_TABLE attn_flash_kernels
+#define EXACT_TABLE attn_exact_kernels
 #define NAME TILE_NAME
 #define PANEL_BYTES NULL
-#define KIND FLASH_OWN
+#define KIND EXACT_OWN
 #define BACKWARD NULL
 #endif
 
-const flash_kernels_t ATTN_KERNEL(FLASH_TABLE) = {
+const exact_kernels_t ATTN_KERNEL(EXACT_TABLE) = {
     .kind = KIND,
     .name = NAME " prefill",
     .decode_name = NAME " decode",
     .panel = PANEL,
     .panel_bytes = PANEL_BYTES,
-    .rows = FLASH_TILES * TILE_ROWS,
+    .rows = EXACT_TILES * TILE_ROWS,
     .tile = TILE_ROWS,
     .scratch = scratch,
     .pack = pack,

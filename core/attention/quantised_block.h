@@ -10,7 +10,7 @@
 #include "attention/quantise.h"
 #include "attention/tile_io.h"
 
-_Static_assert((int)QUANTISED_KEYS % PANEL == 0 && (int)QUANTISED_KEYS <= FLASH_KEYS,
+_Static_assert((int)QUANTISED_KEYS % PANEL == 0 && (int)QUANTISED_KEYS <= EXACT_KEYS,
                "a block is whole panels, for whose logits a tile has room");
 
 /* How a precision is computed: bytes of an integer, and the levels. */
@@ -91,7 +91,7 @@ ATTN_INLINE void hide_biased(uint8_t *restrict hidden, const float *restrict bia
 static void see(const attn_head_t *head, int64_t query_head, int64_t query, int64_t from,
                 int64_t to, part_t *part) {
     const attn_place_t at = {.batch = head->batch, .head = query_head, .query = query};
-    const flash_mods_t mods = flash_mods_of(head, at);
+    const exact_mods_t mods = exact_mods_of(head, at);
     uint8_t hidden[QUANTISED_KEYS] = {0};
     from = attn_max(from, part->first);
     const int64_t count = attn_min(to, part->first + part->count) - from;
@@ -178,9 +178,9 @@ static int64_t take_infinite(float *rows, int64_t stride, int64_t count, int64_t
 
 static void read_value(const attn_head_t *head, int64_t key, float *row) {
     const attn_tensor_t *value = &head->io->value;
-    convert_row(row, flash_at(value, attn_offset(value, head->batch, head->kv_head, key)),
+    convert_row(row, exact_at(value, attn_offset(value, head->batch, head->kv_head, key)),
                 value->dtype, value->stride[3], head->problem->value_dim,
-                flash_token_scale(&head->io->value_scales, head, key));
+                exact_token_scale(&head->io->value_scales, head, key));
 }
 
 ATTN_INLINE void pack_values(const form_t form, const attn_head_t *head, const packing_t *packing,
@@ -218,9 +218,9 @@ ATTN_INLINE void pack(const form_t form, const attn_head_t *head, const attn_key
     part_t part = {.first = first, .count = attn_min(QUANTISED_KEYS, segment->count - first)};
     for (int64_t j = 0; j < part.count; j++)
         convert_row(packing.rows + j * packing.stride,
-                    flash_at(key, attn_offset(key, head->batch, head->kv_head, first + j)),
+                    exact_at(key, attn_offset(key, head->batch, head->kv_head, first + j)),
                     key->dtype, key->stride[3], problem->dim,
-                    flash_token_scale(&head->io->key_scales, head, first + j));
+                    exact_token_scale(&head->io->key_scales, head, first + j));
     find_seen(head, &part);
     pack_keys(form, problem, &packing, &part, &block);
     if (head->io->value.data) pack_values(form, head, &packing, &part, &block);

@@ -8,25 +8,25 @@
 
 /* A tile's queries in words, and what they are multiplied with. */
 typedef struct queries {
-    int32_t *words; /* [words of dim][FLASH_ROWS]; DOTS_BY_ROW: [FLASH_ROWS][words of dim] */
-    float scales[FLASH_ROWS];
+    int32_t *words; /* [words of dim][EXACT_ROWS]; DOTS_BY_ROW: [EXACT_ROWS][words of dim] */
+    float scales[EXACT_ROWS];
 } queries_t;
 
 typedef struct space {
-    flash_scratch_t flash;
-    queries_t queries[FLASH_TILES];
+    exact_scratch_t exact;
+    queries_t queries[EXACT_TILES];
     char *weights;  /* [TILE_ROWS][QUANTISED_KEYS], of `bytes` bytes each */
-    int32_t *words; /* DOTS_BY_ROW: [words of dim][FLASH_ROWS], a tile's queries on their way */
+    int32_t *words; /* DOTS_BY_ROW: [words of dim][EXACT_ROWS], a tile's queries on their way */
     packing_t packing;
 } space_t;
 
 static space_t lay_out_quantised_task(const attn_problem_t *problem, attn_arena_t *arena) {
     space_t space = {.packing = lay_out_packing(problem, arena)};
-    space.flash = flash_lay_out(problem, arena);
+    space.exact = exact_lay_out(problem, arena);
     const int64_t words = dots_words(2, problem->dim);
-    for (int t = 0; t < FLASH_TILES; t++)
-        space.queries[t].words = attn_arena_take(arena, words, FLASH_ROWS * sizeof(int32_t));
-    if (DOTS_BY_ROW) space.words = attn_arena_take(arena, words, FLASH_ROWS * sizeof(int32_t));
+    for (int t = 0; t < EXACT_TILES; t++)
+        space.queries[t].words = attn_arena_take(arena, words, EXACT_ROWS * sizeof(int32_t));
+    if (DOTS_BY_ROW) space.words = attn_arena_take(arena, words, EXACT_ROWS * sizeof(int32_t));
     space.weights = attn_arena_take(arena, TILE_ROWS, QUANTISED_KEYS * sizeof(int16_t));
     return space;
 }
@@ -43,7 +43,7 @@ static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern
 typedef struct step {
     const attn_head_t *head;
     const attn_key_rows_t *segment;
-    flash_tile_t *tile;
+    exact_tile_t *tile;
     const queries_t *queries;
     const block_t *block;
     const space_t *space;
@@ -52,8 +52,8 @@ typedef struct step {
 
 /* What the mean of the keys adds to each row's logits. */
 ATTN_INLINE void find_shift(const step_t *step, float *shift) {
-    const flash_tile_t *tile = step->tile;
-    for (int r = 0; r < FLASH_ROWS; r += VF_LANES) {
+    const exact_tile_t *tile = step->tile;
+    for (int r = 0; r < EXACT_ROWS; r += VF_LANES) {
         vf even = vf_zero(), odd = vf_zero();
         int64_t k = 0;
         for (; k + 2 <= tile->dim; k += 2) {
@@ -72,7 +72,7 @@ ATTN_INLINE void find_shift(const step_t *step, float *shift) {
 
 ATTN_INLINE void find_products(const form_t form, const step_t *step) {
     const int64_t words = dots_words(form.bytes, step->tile->dim);
-    float shift[FLASH_ROWS];
+    float shift[EXACT_ROWS];
     find_shift(step, shift);
     for (int64_t j = 0; j < step->keys; j += PANEL) {
         const int64_t at = step->first + j;
@@ -81,8 +81,8 @@ ATTN_INLINE void find_products(const form_t form, const step_t *step) {
             .scales = step->block->key_scales + at,
             .starts = step->block->key_starts + at,
         };
-        dots_scores(form.bytes, words, step->queries->words, DOTS_BY_ROW ? words : FLASH_ROWS,
-                    step->queries->scales, shift, &columns, step->tile->scores + j, FLASH_KEYS);
+        dots_scores(form.bytes, words, step->queries->words, DOTS_BY_ROW ? words : EXACT_ROWS,
+                    step->queries->scales, shift, &columns, step->tile->scores + j, EXACT_KEYS);
     }
 }
 
@@ -92,24 +92,24 @@ ATTN_INLINE void find_products(const form_t form, const step_t *step) {
  * its integers are.
  */
 ATTN_INLINE void weigh(const form_t form, const step_t *step, float *rescale, float *scales) {
-    flash_tile_t *tile = step->tile;
+    exact_tile_t *tile = step->tile;
     const vf level = vf_set1((float)form.weight_level), round = vf_set1(DOTS_ROUND);
     vf largest[TILE_ROWS];
-    float max[FLASH_ROWS];
-    flash_maxima(tile, step->keys, largest);
-    for (int r = 0; r < FLASH_ROWS; r++) max[r] = -FLT_MAX;
+    float max[EXACT_ROWS];
+    exact_maxima(tile, step->keys, largest);
+    for (int r = 0; r < EXACT_ROWS; r++) max[r] = -FLT_MAX;
     for (int r = 0; r < tile->rows; r++) {
         const float most = vf_reduce_max(largest[r]);
         if (most > -FLT_MAX) max[r] = most; /* neither -inf, nor NaN, whose row is NaN anyway */
     }
-    for (int r = 0; r < FLASH_ROWS; r += VF_LANES) {
+    for (int r = 0; r < EXACT_ROWS; r += VF_LANES) {
         const vf old = vf_load(tile->max + r), here = vf_load(max + r), now = vf_max(old, here);
         vf_store(rescale + r, vf_exp4(vf_sub(old, now)));
         vf_store(scales + r, vf_exp4(vf_sub(here, now)));
         vf_store(tile->max + r, now);
     }
     for (int r = 0; r < tile->rows; r++) {
-        const float *row = tile->scores + r * FLASH_KEYS;
+        const float *row = tile->scores + r * EXACT_KEYS;
         char *to = step->space->weights + r * QUANTISED_KEYS * form.bytes;
         const vf most = vf_set1(max[r]);
         vf sum = vf_zero();
@@ -122,12 +122,12 @@ ATTN_INLINE void weigh(const form_t form, const step_t *step, float *rescale, fl
         const vf old = vf_mul(vf_set1(rescale[r]), vf_load(tile->sums[r]));
         vf_store(tile->sums[r], vf_mul_add(vf_set1(scales[r]), sum, old));
     }
-    for (int r = 0; r < FLASH_ROWS; r++) scales[r] /= (float)form.weight_level;
+    for (int r = 0; r < EXACT_ROWS; r++) scales[r] /= (float)form.weight_level;
 }
 
 /* Values that are not finite, to the rows that see them: a weight above 0 makes nothing else of them. */
 static void add_infinite(const step_t *step) {
-    const flash_tile_t *tile = step->tile;
+    const exact_tile_t *tile = step->tile;
     float *value = step->space->packing.rows;
     for (int64_t j = 0; j < step->keys; j++) {
         const int64_t key = step->base + step->first + j;
@@ -136,17 +136,17 @@ static void add_infinite(const step_t *step) {
         if (tile_all_finite(value, 0, 1, tile->value_dim)) continue;
         for (int r = 0; r < tile->rows; r++)
             for (int64_t c = 0; c < tile->value_dim; c++)
-                if (!isfinite(value[c]) && tile->scores[r * FLASH_KEYS + j] != -INFINITY)
+                if (!isfinite(value[c]) && tile->scores[r * EXACT_KEYS + j] != -INFINITY)
                     tile->out[r * tile->out_stride + c] += value[c];
     }
 }
 
 ATTN_INLINE void take_step(const form_t form, const step_t *step) {
-    const flash_tile_t *tile = step->tile;
+    const exact_tile_t *tile = step->tile;
     const int64_t row_bytes = QUANTISED_KEYS * form.bytes;
-    float rescale[FLASH_ROWS], scales[FLASH_ROWS];
+    float rescale[EXACT_ROWS], scales[EXACT_ROWS];
     find_products(form, step);
-    flash_shape(step->tile, step->segment, step->base + step->first, step->keys);
+    exact_shape(step->tile, step->segment, step->base + step->first, step->keys);
     weigh(form, step, rescale, scales);
     if (!tile->out) return;
     memset(step->space->weights + tile->rows * row_bytes, form.bytes == 1 ? DOTS_ZERO : 0,
@@ -165,14 +165,14 @@ ATTN_INLINE void take_step(const form_t form, const step_t *step) {
 }
 
 /* The part of the tile's keys that is in a block; `keys` is 0 where there is none. */
-static step_t step_of(const flash_head_t *head, const space_t *space, int64_t t, int64_t base,
+static step_t step_of(const exact_head_t *head, const space_t *space, int64_t t, int64_t base,
                       const block_t *block) {
-    flash_tile_t *tile = &space->flash.tiles[t];
+    exact_tile_t *tile = &space->exact.tiles[t];
     const int64_t first = attn_max(base, attn_round_down(tile->low, PANEL));
     const int64_t last = attn_min(base + QUANTISED_KEYS, tile->high);
     return (step_t){
         .head = &head->head,
-        .segment = &head->segments[FLASH_ALL],
+        .segment = &head->segments[EXACT_ALL],
         .tile = tile,
         .queries = &space->queries[t],
         .block = block,
@@ -193,24 +193,24 @@ ATTN_INLINE void write_step(const form_t form, const step_t *step, const scores_
                             float *const *rows) {
     const int64_t first = step->base + step->first;
     find_products(form, step);
-    flash_score(step->tile, step->segment, first, step->keys, scores->stage);
-    flash_copy_scores(step->tile, step->segment, first, step->keys, rows);
+    exact_score(step->tile, step->segment, first, step->keys, scores->stage);
+    exact_copy_scores(step->tile, step->segment, first, step->keys, rows);
 }
 
-/* Block by block for all tiles, as flash_attend() has it. */
-ATTN_INLINE void walk_blocks(const form_t form, const flash_head_t *head, const space_t *space,
+/* Block by block for all tiles, as exact_attend() has it. */
+ATTN_INLINE void walk_blocks(const form_t form, const exact_head_t *head, const space_t *space,
                              int64_t count, const scores_t *scores) {
-    flash_tile_t *tiles = space->flash.tiles;
+    exact_tile_t *tiles = space->exact.tiles;
     int64_t low = INT64_MAX, high = 0;
     for (int64_t t = 0; t < count; t++) {
-        flash_span(&tiles[t], &tiles[t].low, &tiles[t].high);
+        exact_span(&tiles[t], &tiles[t].low, &tiles[t].high);
         if (tiles[t].low >= tiles[t].high) continue;
         low = attn_min(low, tiles[t].low);
         high = attn_max(high, tiles[t].high);
     }
     for (int64_t base = low / QUANTISED_KEYS * QUANTISED_KEYS; base < high;
          base += QUANTISED_KEYS) {
-        const block_t block = block_at(form.bytes, head->head.problem, &head->segments[FLASH_ALL],
+        const block_t block = block_at(form.bytes, head->head.problem, &head->segments[EXACT_ALL],
                                        base / QUANTISED_KEYS);
         for (int64_t t = 0; t < count; t++) {
             const step_t step = step_of(head, space, t, base, &block);
@@ -226,23 +226,23 @@ ATTN_INLINE void walk_blocks(const form_t form, const flash_head_t *head, const 
 /* Words of all rows to rows of words. */
 ATTN_RARE_STEP void words_to_rows(int64_t words, const int32_t *from, int32_t *to) {
     for (int64_t g = 0; g < words; g++)
-        for (int64_t r = 0; r < FLASH_ROWS; r++) to[r * words + g] = from[g * FLASH_ROWS + r];
+        for (int64_t r = 0; r < EXACT_ROWS; r++) to[r * words + g] = from[g * EXACT_ROWS + r];
 }
 
 /* Set up tiles with queries as floats and in words; returns how many. */
 ATTN_INLINE int64_t prepare(const form_t form, const attn_head_t *head,
                             const attn_queries_t *queries, space_t *space, int with_output) {
-    const int64_t tiles = flash_prepare(head, queries, &space->flash, with_output);
+    const int64_t tiles = exact_prepare(head, queries, &space->exact, with_output);
     const int64_t dim = head->problem->dim;
     for (int64_t t = 0; t < tiles; t++) {
         const quantise_to_t to = {
             .words = DOTS_BY_ROW ? space->words : space->queries[t].words,
             .scales = space->queries[t].scales,
-            .width = FLASH_ROWS,
+            .width = EXACT_ROWS,
             .flip = form.bytes == 1 ? DOTS_FLIP : 0,
         };
-        quantise_columns(form.bytes, space->flash.tiles[t].query, TILE_ROWS, dim,
-                         quantise_level(form.key_level, dim), &to, FLASH_ROWS);
+        quantise_columns(form.bytes, space->exact.tiles[t].query, TILE_ROWS, dim,
+                         quantise_level(form.key_level, dim), &to, EXACT_ROWS);
         if (DOTS_BY_ROW)
             words_to_rows(dots_words(form.bytes, dim), space->words, space->queries[t].words);
     }
@@ -250,23 +250,23 @@ ATTN_INLINE int64_t prepare(const form_t form, const attn_head_t *head,
 }
 
 /* walk_blocks() of a precision. */
-typedef void walk_t(const flash_head_t *head, const space_t *space, int64_t count,
+typedef void walk_t(const exact_head_t *head, const space_t *space, int64_t count,
                     const scores_t *scores);
 
-ATTN_INLINE void quantised_attend(const form_t form, walk_t *walk, const flash_head_t *head,
+ATTN_INLINE void quantised_attend(const form_t form, walk_t *walk, const exact_head_t *head,
                                   const attn_queries_t *queries) {
     const scores_t none = {.rows = NULL};
     attn_arena_t arena = {.base = queries->scratch};
     space_t space = lay_out_quantised_task(head->head.problem, &arena);
     const int64_t tiles = prepare(form, &head->head, queries, &space, 1);
-    flash_see_all(&head->head, space.flash.tiles, tiles);
+    exact_see_all(&head->head, space.exact.tiles, tiles);
     dots_begin();
     walk(head, &space, tiles, &none);
     dots_end();
-    flash_finish(&head->head, space.flash.tiles, tiles);
+    exact_finish(&head->head, space.exact.tiles, tiles);
 }
 
-ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_t *head,
+ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const exact_head_t *head,
                               const attn_queries_t *queries, const scores_t *scores) {
     const scores_t none = {.rows = NULL};
     const int64_t keys = head->head.problem->keys;
@@ -275,10 +275,10 @@ ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_
     space_t space = lay_out_quantised_task(head->head.problem, &arena);
     const int64_t tiles = prepare(form, &head->head, queries, &space, 0);
     if (weights || scores->stage == ATTN_SCORES_MASKED) {
-        flash_fill(scores->rows, attn_row_count(queries), keys, weights ? 0.0f : -INFINITY);
-        flash_see_all(&head->head, space.flash.tiles, tiles);
+        exact_fill(scores->rows, attn_row_count(queries), keys, weights ? 0.0f : -INFINITY);
+        exact_see_all(&head->head, space.exact.tiles, tiles);
     } else {
-        flash_see_hidden(space.flash.tiles, tiles, keys);
+        exact_see_hidden(space.exact.tiles, tiles, keys);
     }
     dots_begin();
     if (weights) walk(head, &space, tiles, &none);
@@ -299,13 +299,13 @@ ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_
         pack(form, head, segment, number, memory);                                                 \
     }                                                                                              \
     static __attribute__((noinline)) void name##_walk(                                             \
-        const flash_head_t *head, const space_t *space, int64_t count, const scores_t *scores) {   \
+        const exact_head_t *head, const space_t *space, int64_t count, const scores_t *scores) {   \
         walk_blocks(form, head, space, count, scores);                                             \
     }                                                                                              \
-    ATTN_RARE_STEP void name##_attend(const flash_head_t *head, const attn_queries_t *queries) {   \
+    ATTN_RARE_STEP void name##_attend(const exact_head_t *head, const attn_queries_t *queries) {   \
         quantised_attend(form, name##_walk, head, queries);                                        \
     }                                                                                              \
-    ATTN_RARE_STEP void name##_scores(const flash_head_t *head, const attn_queries_t *queries,     \
+    ATTN_RARE_STEP void name##_scores(const exact_head_t *head, const attn_queries_t *queries,     \
                                       int32_t stage, float *const *rows) {                         \
         write_scores(form, name##_walk, head, queries, &(scores_t){rows, stage});                  \
     }
@@ -316,14 +316,14 @@ PRECISION(int16, INT16_FORM)
 
 #define KERNELS(precision)                                                                         \
     {                                                                                              \
-        .kind = FLASH_INTEGERS, .name = TILE_NAME " " #precision " prefill",                       \
+        .kind = EXACT_INTEGERS, .name = TILE_NAME " " #precision " prefill",                       \
         .decode_name = TILE_NAME " " #precision " decode", .panel = QUANTISED_KEYS,                \
-        .panel_bytes = precision##_bytes, .rows = FLASH_TILES * TILE_ROWS, .tile = TILE_ROWS,      \
+        .panel_bytes = precision##_bytes, .rows = EXACT_TILES * TILE_ROWS, .tile = TILE_ROWS,      \
         .scratch = scratch, .pack = precision##_pack, .attend = precision##_attend,                \
         .scores = precision##_scores,                                                              \
     }
 #if DOTS_TILES
-const flash_kernels_t ATTN_KERNEL(attn_int8_tile_kernels) = KERNELS(int8);
+const exact_kernels_t ATTN_KERNEL(attn_int8_tile_kernels) = KERNELS(int8);
 #else
 const quantised_kernels_t ATTN_KERNEL(attn_quantised_kernels) = {
     .int8 = KERNELS(int8),

@@ -8,12 +8,12 @@
 #include "gemm/tile.h"
 
 enum {
-    FLASH_KEYS = 256 / PANEL * PANEL,                              /* logits a row at a time */
-    FLASH_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
+    EXACT_KEYS = 256 / PANEL * PANEL,                              /* logits a row at a time */
+    EXACT_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
 };
 
 /* Score modifiers of a row: what changes its logits beside scale and range. Strides in elements. */
-typedef struct flash_mods {
+typedef struct exact_mods {
     float softcap;     /* base 4; 0: none */
     float slope;       /* ALiBi; 0: none */
     const float *bias; /* the row's; NULL: none */
@@ -21,38 +21,38 @@ typedef struct flash_mods {
     int64_t bias_key, mask_key;
     int64_t position; /* the row's key position */
     int has_offsets;  /* whether there is a bias, a mask or a slope */
-} flash_mods_t;
+} exact_mods_t;
 
 /* Inputs that are added to logits. */
-#define FLASH_OFFSETS (ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_SLOPES)
+#define EXACT_OFFSETS (ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_SLOPES)
 
 /* Queries and weights as products of bf16 take them (bf16_products.h). */
-typedef struct flash_bf16 {
+typedef struct exact_bf16 {
     const uint16_t *query; /* [parts][TILE_ROWS][query_stride] */
     int64_t query_stride;
     float factor; /* of the products, which are logits then */
     /* Parts that may not be zero: one of what is in bf16 anyway. */
     int query_parts, key_parts, value_parts;
-    uint16_t *weights; /* [parts][TILE_ROWS][FLASH_KEYS], scratch */
-} flash_bf16_t;
+    uint16_t *weights; /* [parts][TILE_ROWS][EXACT_KEYS], scratch */
+} exact_bf16_t;
 
 /* Up to TILE_ROWS queries on their way, of any heads that read the same keys. Rows from `rows` on are not there: they
  * repeat the last. */
-typedef struct flash_tile {
+typedef struct exact_tile {
     int64_t rows, dim, value_dim;
     attn_place_t places[TILE_ROWS]; /* which queries they are */
-    flash_mods_t mods[TILE_ROWS];   /* where there are offsets */
+    exact_mods_t mods[TILE_ROWS];   /* where there are offsets */
     float softcap;                  /* of all, base 4; 0: none */
-    uint32_t offsets;               /* of FLASH_OFFSETS those that there are */
+    uint32_t offsets;               /* of EXACT_OFFSETS those that there are */
     const float *query;             /* packed [dim][TILE_ROWS], times scale * log4(e) */
-    flash_bf16_t bf16;              /* where products are of bf16 */
+    exact_bf16_t bf16;              /* where products are of bf16 */
     float *out;         /* [TILE_ROWS][out_stride]; NULL when only the normaliser is wanted */
     int64_t out_stride; /* at least value_dim rounded up to VF_LANES */
-    float *scores;      /* [TILE_ROWS][FLASH_KEYS], scratch */
+    float *scores;      /* [TILE_ROWS][EXACT_KEYS], scratch */
     int64_t first[TILE_ROWS], last[TILE_ROWS]; /* positions in the segment that each row sees */
     int64_t low, high;               /* positions that any row sees, from the first to the last */
-    float max[FLASH_ROWS];           /* M; -FLT_MAX before anything was seen */
+    float max[EXACT_ROWS];           /* M; -FLT_MAX before anything was seen */
     float sums[TILE_ROWS][VF_LANES]; /* L, still to be added up over the lanes */
-} flash_tile_t;
+} exact_tile_t;
 
 #endif

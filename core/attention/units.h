@@ -8,12 +8,12 @@
 #include "attention/plan.h"
 
 /* What a unit has of the problem's batches and key/value heads: one, or all. */
-typedef struct flash_units {
+typedef struct exact_units {
     int64_t batches, kv_heads;
-} flash_units_t;
+} exact_units_t;
 
 /** Every head by itself. */
-static inline flash_units_t attn_single_units(void) { return (flash_units_t){1, 1}; }
+static inline exact_units_t attn_single_units(void) { return (exact_units_t){1, 1}; }
 
 /* Whether a tensor, where it is there, is the same along an axis. */
 static inline int attn_is_same(const attn_tensor_t *tensor, int axis) {
@@ -27,10 +27,10 @@ static inline int attn_are_same(const attn_io_t *io, int axis) {
 
 /** The units of a run. What a pattern chooses by a head's keys is that head's, and so is what integers are scaled by; a
  * pattern's key spans are of sequences of one length. */
-static inline flash_units_t attn_units_of(const flash_plan_t *plan, const attn_io_t *io) {
+static inline exact_units_t attn_units_of(const exact_plan_t *plan, const attn_io_t *io) {
     const attn_pattern_t *pattern = plan->pattern;
-    flash_units_t units = attn_single_units();
-    if (ATTN_SMALL || (!plan->decode && plan->kernels->kind == FLASH_INTEGERS)) return units;
+    exact_units_t units = attn_single_units();
+    if (ATTN_SMALL || (!plan->decode && plan->kernels->kind == EXACT_INTEGERS)) return units;
     if (pattern && pattern->by_head) return units;
     if (attn_are_same(io, 0) && !(pattern && (plan->problem.inputs & ATTN_INPUT_KV_LENGTHS)))
         units.batches = plan->problem.batch;
@@ -38,13 +38,13 @@ static inline flash_units_t attn_units_of(const flash_plan_t *plan, const attn_i
     return units;
 }
 
-static inline int64_t attn_unit_count(const flash_plan_t *plan, flash_units_t units) {
+static inline int64_t attn_unit_count(const exact_plan_t *plan, exact_units_t units) {
     return plan->problem.batch / units.batches * (plan->problem.kv_heads / units.kv_heads);
 }
 
 /** Unit number `index`. */
-static inline attn_head_t attn_unit(const flash_plan_t *plan, const attn_io_t *io,
-                                    flash_units_t units, int64_t index) {
+static inline attn_head_t attn_unit(const exact_plan_t *plan, const attn_io_t *io,
+                                    exact_units_t units, int64_t index) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t heads = problem->kv_heads / units.kv_heads;
     return (attn_head_t){
@@ -60,7 +60,7 @@ static inline attn_head_t attn_unit(const flash_plan_t *plan, const attn_io_t *i
 }
 
 /** Rows of each unit. */
-static inline int64_t attn_unit_rows(const flash_plan_t *plan, flash_units_t units) {
+static inline int64_t attn_unit_rows(const exact_plan_t *plan, exact_units_t units) {
     return units.batches * units.kv_heads * attn_group(&plan->problem) * plan->problem.queries;
 }
 

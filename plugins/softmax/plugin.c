@@ -11,9 +11,9 @@
 #include <string.h>
 
 static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
-    const flash_plan_t *plan = (const flash_plan_t *)base;
+    const exact_plan_t *plan = (const exact_plan_t *)base;
     const double keys = (double)attn_problem_seen_keys(&plan->problem);
-    attn_flash_cost(plan, attn_problem_pairs(&plan->problem), keys, keys, cost);
+    attn_exact_cost(plan, attn_problem_pairs(&plan->problem), keys, keys, cost);
     cost->form = "n m (d + dv)";
 }
 
@@ -24,10 +24,10 @@ static const attn_param_info_t param_infos[] = {
         .type = ATTN_PARAM_CHOICE,
         .name = "precision",
         .label = "Precision",
-        .help = FLASH_PRECISION_HELP,
+        .help = EXACT_PRECISION_HELP,
         .unit = "",
-        .maximum = FLASH_INT8,
-        .choices = attn_flash_precisions,
+        .maximum = EXACT_INT8,
+        .choices = attn_exact_precisions,
     },
 };
 
@@ -52,17 +52,17 @@ static attn_status_t check_integers(const char *precision, const attn_problem_t 
 
 /* Kernels of a plan; NULL: those of the tier, in f32. */
 static attn_status_t choose(const attn_host_t *host, const attn_problem_t *problem,
-                            const attn_value_t *values, const flash_kernels_t **kernels,
+                            const attn_value_t *values, const exact_kernels_t **kernels,
                             attn_error_t *error) {
     const quantised_kernels_t *quantised = attn_quantised_kernels(attn_host_tier(host));
-    const int64_t precision = values ? values[0].integer : FLASH_F32; /* sketch's have no values */
-    attn_status_t status = attn_flash_choose("softmax", host, problem, precision, kernels, error);
-    if (status != ATTN_OK || precision < FLASH_INT16) return status;
-    *kernels = precision == FLASH_INT8 ? &quantised->int8 : &quantised->int16;
-    const flash_kernels_t *tiles = attn_int8_tile_kernels(attn_host_tier(host));
-    if (precision == FLASH_INT8 && tiles && !attn_decode_fits(problem, NULL, DECODE_ROWS))
+    const int64_t precision = values ? values[0].integer : EXACT_F32; /* sketch's have no values */
+    attn_status_t status = attn_exact_choose("softmax", host, problem, precision, kernels, error);
+    if (status != ATTN_OK || precision < EXACT_INT16) return status;
+    *kernels = precision == EXACT_INT8 ? &quantised->int8 : &quantised->int16;
+    const exact_kernels_t *tiles = attn_int8_tile_kernels(attn_host_tier(host));
+    if (precision == EXACT_INT8 && tiles && !attn_decode_fits(problem, NULL, DECODE_ROWS))
         *kernels = tiles;
-    return check_integers(attn_flash_precisions[precision], problem, error);
+    return check_integers(attn_exact_precisions[precision], problem, error);
 }
 #else
 static const attn_ext_params_t params = {.struct_size = sizeof(attn_ext_params_t)};
@@ -70,7 +70,7 @@ static const attn_ext_params_t params = {.struct_size = sizeof(attn_ext_params_t
 
 uint64_t attn_softmax_plan_bytes(const attn_backend_plan_t *plan) {
     (void)plan; /* all alike */
-    return sizeof(flash_plan_t);
+    return sizeof(exact_plan_t);
 }
 
 static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *problem,
@@ -90,9 +90,9 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
 static const void *get_extension(const char *id) {
     static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
     static const attn_ext_stream_t streams = {.struct_size = sizeof streams, .create = make_stream};
-    if (!ATTN_SMALL && strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_flash_backward;
+    if (!ATTN_SMALL && strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_exact_backward;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
-    if (!ATTN_SMALL && strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &attn_flash_weights;
+    if (!ATTN_SMALL && strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &attn_exact_weights;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_COST) == 0) return &costs;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
     return NULL;
@@ -101,7 +101,7 @@ static const void *get_extension(const char *id) {
 static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *problem,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
-    const flash_kernels_t *kernels = NULL;
+    const exact_kernels_t *kernels = NULL;
 #if !ATTN_SMALL
     const attn_problem_t copy = attn_problem_copy(problem);
     const attn_status_t status = choose(host, &copy, values, &kernels, error);
@@ -109,13 +109,13 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
 #else
     (void)values;
 #endif
-    return attn_flash_plan("softmax", host, problem, attn_host_allocate(host, sizeof(flash_plan_t)),
+    return attn_exact_plan("softmax", host, problem, attn_host_allocate(host, sizeof(exact_plan_t)),
                            NULL, kernels, result, error);
 }
 
 const attn_backend_t attn_softmax_backend = {
     .struct_size = sizeof(attn_backend_t),
-    .features = FLASH_FEATURES | (ATTN_SMALL ? 0 : ATTN_FEATURE_BACKWARD),
+    .features = EXACT_FEATURES | (ATTN_SMALL ? 0 : ATTN_FEATURE_BACKWARD),
     .id = "softmax",
     .name = "Softmax",
     .version = "0.1.0",

@@ -11,10 +11,10 @@
 
 /* The tiles of a task. */
 typedef struct buckets_tiles {
-    flash_tile_t *tiles;
+    exact_tile_t *tiles;
     const sparse_buckets_t *buckets;
     int64_t round;                       /* whose keys they see; behind the last: those of all */
-    int64_t own[FLASH_TILES][TILE_ROWS]; /* where in the segment each row's own key is, or is not */
+    int64_t own[EXACT_TILES][TILE_ROWS]; /* where in the segment each row's own key is, or is not */
 } buckets_tiles_t;
 
 /* The first of list[first .. last) that is at least `least`. */
@@ -31,7 +31,7 @@ static int64_t buckets_find_(const int64_t *list, int64_t first, int64_t last, i
 
 /* What a row sees of its bucket, and where it is itself there. */
 ATTN_RARE_STEP void buckets_see_(buckets_tiles_t *all, const attn_head_t *head, int64_t t, int r) {
-    flash_tile_t *tile = &all->tiles[t];
+    exact_tile_t *tile = &all->tiles[t];
     const sparse_buckets_t *buckets = all->buckets;
     const attn_problem_t *problem = head->problem;
     const int64_t query = tile->places[r].query, round = all->round;
@@ -59,7 +59,7 @@ ATTN_RARE_STEP void buckets_see(buckets_tiles_t *all, const attn_head_t *head, i
 /** Let them see all keys, to part with those of other buckets. */
 ATTN_RARE_STEP void buckets_see_all(buckets_tiles_t *all, const attn_head_t *head, int64_t count) {
     const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
-    flash_see_all(head, all->tiles, count);
+    exact_see_all(head, all->tiles, count);
     for (int64_t t = 0; t < count; t++)
         for (int r = 0; r < TILE_ROWS; r++)
             all->own[t][r] =
@@ -68,15 +68,15 @@ ATTN_RARE_STEP void buckets_see_all(buckets_tiles_t *all, const attn_head_t *hea
 
 /*
  * Of the keys [base, base + keys) those stay with which a row shares a bucket in no round before the
- * tiles', or, behind the last, in any. `unit`: as for flash_offsets().
+ * tiles', or, behind the last, in any. `unit`: as for exact_offsets().
  */
-ATTN_RARE_STEP void buckets_part_(const buckets_tiles_t *all, flash_tile_t *tile,
+ATTN_RARE_STEP void buckets_part_(const buckets_tiles_t *all, exact_tile_t *tile,
                                   const attn_key_rows_t *segment, int64_t base, int64_t keys,
                                   float unit) {
     const sparse_buckets_t *buckets = all->buckets;
     const int64_t *places = all->own[tile - all->tiles];
     const vf side = vf_set1(all->round < buckets->rounds ? -1.0f : 1.0f);
-    float codes[SPARSE_MOST_ROUNDS][FLASH_KEYS];
+    float codes[SPARSE_MOST_ROUNDS][EXACT_KEYS];
     for (int64_t round = 0; round < all->round; round++)
         for (int64_t j = 0; j < keys; j++) {
             const int64_t at = attn_min(base + j, segment->count - 1);
@@ -84,7 +84,7 @@ ATTN_RARE_STEP void buckets_part_(const buckets_tiles_t *all, flash_tile_t *tile
                 buckets->key_codes[round * buckets->keys + (segment->map ? segment->map[at] : at)];
         }
     for (int r = 0; r < tile->rows; r++) {
-        float *row = tile->scores + r * FLASH_KEYS;
+        float *row = tile->scores + r * EXACT_KEYS;
         const float *code = buckets->query_codes + tile->places[r].query;
         const int64_t own = places[r] - base;
         if (own >= 0 && own < keys) row[own] += buckets->own * unit;
@@ -101,47 +101,47 @@ ATTN_RARE_STEP void buckets_part_(const buckets_tiles_t *all, flash_tile_t *tile
     }
 }
 
-/* A flash_step_t. */
-ATTN_INLINE void buckets_step(const void *data, flash_tile_t *tile, const attn_key_rows_t *segment,
+/* A exact_step_t. */
+ATTN_INLINE void buckets_step(const void *data, exact_tile_t *tile, const attn_key_rows_t *segment,
                               int64_t base, int64_t keys) {
     const buckets_tiles_t *all = data;
-    flash_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
-    flash_shape(tile, segment, base, keys);
+    exact_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
+    exact_shape(tile, segment, base, keys);
     buckets_part_(all, tile, segment, base, keys, ATTN_LOG4_E);
-    flash_softmax(tile, keys);
-    flash_add_values(tile, segment, base, keys,
+    exact_softmax(tile, keys);
+    exact_add_values(tile, segment, base, keys,
                      tile->offsets || all->round || all->buckets->own != 0.0f);
 }
 
 ATTN_STEP void buckets_attend(const buckets_tiles_t *all, int64_t count,
                               const attn_key_rows_t *segment) {
-    flash_attend_by(buckets_step, all, all->tiles, count, segment);
+    exact_attend_by(buckets_step, all, all->tiles, count, segment);
 }
 
-/* A flash_score_t, of masked logits and weights. */
-ATTN_INLINE void buckets_score(const void *data, flash_tile_t *tile, const attn_key_rows_t *segment,
+/* A exact_score_t, of masked logits and weights. */
+ATTN_INLINE void buckets_score(const void *data, exact_tile_t *tile, const attn_key_rows_t *segment,
                                int64_t base, int64_t keys, int32_t stage) {
     if (stage != ATTN_SCORES_WEIGHTS) {
-        flash_score(tile, segment, base, keys, stage);
+        exact_score(tile, segment, base, keys, stage);
         buckets_part_(data, tile, segment, base, keys, 1.0f);
         return;
     }
-    flash_shape(tile, segment, base, keys);
+    exact_shape(tile, segment, base, keys);
     buckets_part_(data, tile, segment, base, keys, ATTN_LOG4_E);
-    flash_weigh(tile, keys);
+    exact_weigh(tile, keys);
 }
 
 /** Keep the rows' M, L and O until the next round, and take them up there; `kept`: of all queries of the head. */
-ATTN_RARE_STEP void buckets_keep(const flash_tile_t *tile, float *kept) {
+ATTN_RARE_STEP void buckets_keep(const exact_tile_t *tile, float *kept) {
     for (int r = 0; r < tile->rows; r++) {
         float *to = kept + tile->places[r].query * (tile->value_dim + 2);
-        to[0] = tile->max[r], to[1] = flash_sum(tile, r);
+        to[0] = tile->max[r], to[1] = exact_sum(tile, r);
         for (int64_t c = 0; c < tile->value_dim; c++)
             to[2 + c] = tile->out[r * tile->out_stride + c];
     }
 }
 
-ATTN_RARE_STEP void buckets_resume(flash_tile_t *tile, const float *kept) {
+ATTN_RARE_STEP void buckets_resume(exact_tile_t *tile, const float *kept) {
     for (int r = 0; r < tile->rows; r++) {
         const float *from = kept + tile->places[r].query * (tile->value_dim + 2);
         vf_store(tile->sums[r], vf_zero());

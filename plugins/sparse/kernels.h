@@ -20,7 +20,7 @@ typedef struct sparse_rotation {
 } sparse_rotation_t;
 
 typedef struct sparse_kernels {
-    flash_kernels_t topkeys, buckets;
+    exact_kernels_t topkeys, buckets;
     /* The buckets of ROTATED rows of `dim` each: of [xR; -xR] the largest, of equal ones the first. */
     void (*rotate)(const float *rows, int64_t dim, const sparse_rotation_t *rotation, float *codes);
 } sparse_kernels_t;

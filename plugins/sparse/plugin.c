@@ -13,7 +13,7 @@
 #include <string.h>
 
 typedef struct sparse_plan {
-    flash_plan_t flash;
+    exact_plan_t exact;
     sparse_pattern_t pattern;
     int64_t entries; /* room of block_columns */
     uint64_t bytes;  /* of memory, with what the pattern has behind it */
@@ -32,8 +32,8 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
-    const sparse_count_t count = attn_sparse_pairs(&plan->pattern, &plan->flash.problem);
-    attn_flash_cost(&plan->flash, count.pairs, count.keys, count.values, cost);
+    const sparse_count_t count = attn_sparse_pairs(&plan->pattern, &plan->exact.problem);
+    attn_exact_cost(&plan->exact, count.pairs, count.keys, count.values, cost);
     cost->computed = count.computed;
     cost->form = plan->pattern.kind->cost;
 }
@@ -43,32 +43,32 @@ static attn_status_t look(const sparse_plan_t *plan, const attn_io_t *io, int64_
                           int64_t heads, attn_error_t *error) {
     const attn_status_t status = attn_sparse_check_lists(&plan->pattern, io, error);
     if (status == ATTN_OK && plan->pattern.kind->choose)
-        plan->pattern.kind->choose(&plan->pattern, plan->flash.host, &plan->flash.problem, io,
+        plan->pattern.kind->choose(&plan->pattern, plan->exact.host, &plan->exact.problem, io,
                                    first, heads);
     return status;
 }
 
 static int64_t all_heads(const sparse_plan_t *plan) {
-    return plan->flash.problem.batch * plan->flash.problem.heads;
+    return plan->exact.problem.batch * plan->exact.problem.heads;
 }
 
 static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_t *io,
                                  int64_t batch, int64_t head, int64_t first, int64_t count,
                                  float *rows, int64_t row_stride, attn_error_t *error) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
-    const attn_status_t status = look(plan, io, batch * plan->flash.problem.heads + head, 1, error);
+    const attn_status_t status = look(plan, io, batch * plan->exact.problem.heads + head, 1, error);
     if (status != ATTN_OK) return status;
-    return attn_flash_weights.rows(base, io, batch, head, first, count, rows, row_stride, error);
+    return attn_exact_weights.rows(base, io, batch, head, first, count, rows, row_stride, error);
 }
 
 static attn_status_t run_back(const attn_backend_plan_t *base, const attn_io_t *io,
                               const attn_io_t *gradients, attn_error_t *error) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
     const attn_status_t status = look(plan, io, 0, all_heads(plan), error);
-    return status == ATTN_OK ? attn_flash_backward.backward(base, io, gradients, error) : status;
+    return status == ATTN_OK ? attn_exact_backward.backward(base, io, gradients, error) : status;
 }
 static const attn_ext_backward_t backward = {
-    .struct_size = sizeof backward, .arrays = FLASH_GRADIENTS, .backward = run_back};
+    .struct_size = sizeof backward, .arrays = EXACT_GRADIENTS, .backward = run_back};
 
 static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t shape[4]) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
@@ -123,8 +123,8 @@ static const attn_param_info_t params[PARAMETERS] = {
     [SHARED] = PARAM(BOOLEAN, "shared", "shared",
                      "lsh: 1 where keys are the queries: none sees itself beside others", "", 0, 1,
                      0, NULL, NULL),
-    [PRECISION] = PARAM(CHOICE, "precision", "Precision", FLASH_PRECISION_HELP, "", 0, FLASH_INT8,
-                        0, NULL, attn_flash_precisions),
+    [PRECISION] = PARAM(CHOICE, "precision", "Precision", EXACT_PRECISION_HELP, "", 0, EXACT_INT8,
+                        0, NULL, attn_exact_precisions),
 };
 #undef PARAM
 
@@ -326,13 +326,13 @@ static sparse_plan_t *allocate(const attn_host_t *host, sparse_pattern_t *patter
 
 /* Behind the driver's workspace the one for choices. */
 static attn_status_t make_room(sparse_plan_t *plan, attn_error_t *error) {
-    attn_arena_t arena = {.used = plan->flash.base.workspace_size};
+    attn_arena_t arena = {.used = plan->exact.base.workspace_size};
     plan->pattern.room = arena.used;
     if (plan->pattern.kind->room)
-        plan->pattern.kind->room(&plan->pattern, plan->flash.host, &plan->flash.problem, &arena);
-    plan->flash.base.workspace_size = arena.used;
+        plan->pattern.kind->room(&plan->pattern, plan->exact.host, &plan->exact.problem, &arena);
+    plan->exact.base.workspace_size = arena.used;
     if (!arena.overflow) return ATTN_OK;
-    plan->flash.base.destroy(&plan->flash.base);
+    plan->exact.base.destroy(&plan->exact.base);
     return attn_fail(error, ATTN_ERROR_MEMORY, ATTN_NO_WORKSPACE, "sparse");
 }
 
@@ -345,10 +345,10 @@ static int64_t all_blocks(const sparse_pattern_t *pattern) {
 /* Queries that choose among keys have kernels of their own, in f32. */
 static attn_status_t choose_kernels(const attn_host_t *host, const sparse_pattern_t *pattern,
                                     const attn_problem_t *problem, int64_t precision,
-                                    const flash_kernels_t **kernels, attn_error_t *error) {
+                                    const exact_kernels_t **kernels, attn_error_t *error) {
     const sparse_kernels_t *own = attn_sparse_kernels(attn_host_tier(host));
     const attn_status_t status =
-        attn_flash_choose("sparse", host, problem, precision, kernels, error);
+        attn_exact_choose("sparse", host, problem, precision, kernels, error);
     if (pattern->base.list) *kernels = &own->buckets;
     if (pattern->kind->by_logits) *kernels = &own->topkeys;
     return status;
@@ -358,7 +358,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
     const attn_problem_t problem = attn_problem_copy(given);
-    const flash_kernels_t *kernels;
+    const exact_kernels_t *kernels;
     sparse_pattern_t pattern = pattern_of(&problem, values);
     attn_status_t status = check(&pattern, &problem, error);
     if (status == ATTN_OK)
@@ -366,18 +366,18 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
             choose_kernels(host, &pattern, &problem, values[PRECISION].integer, &kernels, error);
     if (status != ATTN_OK) return status;
     sparse_plan_t *plan = allocate(host, &pattern, problem.dim);
-    status = attn_flash_plan("sparse", host, &problem, plan ? &plan->flash : NULL,
+    status = attn_exact_plan("sparse", host, &problem, plan ? &plan->exact : NULL,
                              plan ? &plan->pattern.base : NULL, kernels, result, error);
     if (status != ATTN_OK) return status;
     plan->entries = values[ENTRIES].integer ? values[ENTRIES].integer : all_blocks(&pattern);
-    plan->run = plan->flash.base.run;
-    plan->flash.base.run = run_pattern;
+    plan->run = plan->exact.base.run;
+    plan->exact.base.run = run_pattern;
     return make_room(plan, error);
 }
 
 static const attn_backend_t sparse_backend = {
     .struct_size = sizeof(attn_backend_t),
-    .features = FLASH_FEATURES | ATTN_FEATURE_BACKWARD,
+    .features = EXACT_FEATURES | ATTN_FEATURE_BACKWARD,
     .id = "sparse",
     .name = "Sparse",
     .version = "0.1.0",

@@ -8,25 +8,25 @@
 #include "attention/online_softmax.h"
 #include "select.h"
 
-_Static_assert((int)FLASH_KEYS <= SELECT_OFFER, "a row takes a block of logits at once");
+_Static_assert((int)EXACT_KEYS <= SELECT_OFFER, "a row takes a block of logits at once");
 
 enum { GATHER_VECTORS = 4 /* of columns at a time, whose sums do not wait for each other */ };
 
 /* Some tiles, and the candidates of their rows. */
 typedef struct topkeys {
-    flash_tile_t *tiles;
+    exact_tile_t *tiles;
     select_row_t *rows; /* [tiles][TILE_ROWS] */
 } topkeys_t;
 
-/* A flash_step_t. */
-ATTN_INLINE void topkeys_step(const void *data, flash_tile_t *tile, const attn_key_rows_t *segment,
+/* A exact_step_t. */
+ATTN_INLINE void topkeys_step(const void *data, exact_tile_t *tile, const attn_key_rows_t *segment,
                               int64_t base, int64_t keys) {
     const topkeys_t *topkeys = data;
     select_row_t *rows = topkeys->rows + (tile - topkeys->tiles) * TILE_ROWS;
-    flash_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
-    flash_shape(tile, segment, base, keys);
+    exact_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
+    exact_shape(tile, segment, base, keys);
     for (int r = 0; r < tile->rows; r++)
-        select_offer(&rows[r], tile->scores + r * FLASH_KEYS, base, keys);
+        select_offer(&rows[r], tile->scores + r * EXACT_KEYS, base, keys);
 }
 
 /* out += sum weights[i] * row keys[i] of values, for `vectors` (a constant) vectors of
@@ -52,9 +52,9 @@ ATTN_INLINE void topkeys_gather_columns_(int vectors, float *out, const float *w
 }
 
 /* A row's weights, of which the first is that of keys[0], times its keys' values. */
-ATTN_RARE_STEP void topkeys_gather_(const flash_tile_t *tile, const attn_key_rows_t *segment, int r,
+ATTN_RARE_STEP void topkeys_gather_(const exact_tile_t *tile, const attn_key_rows_t *segment, int r,
                                     const int32_t *keys, int64_t count) {
-    const float *weights = tile->scores + r * FLASH_KEYS;
+    const float *weights = tile->scores + r * EXACT_KEYS;
     const int64_t columns = tile->value_dim, stride = segment->values_stride;
     float *out = tile->out + r * tile->out_stride;
     int64_t c = 0;
@@ -66,37 +66,37 @@ ATTN_RARE_STEP void topkeys_gather_(const flash_tile_t *tile, const attn_key_row
                                 columns - c);
 }
 
-/* Let a tile's rows see FLASH_KEYS of the keys that they chose, `most` at most, from number `from` on. */
-ATTN_RARE_STEP void topkeys_see_(flash_tile_t *tile, const select_row_t *rows,
+/* Let a tile's rows see EXACT_KEYS of the keys that they chose, `most` at most, from number `from` on. */
+ATTN_RARE_STEP void topkeys_see_(exact_tile_t *tile, const select_row_t *rows,
                                  const attn_key_rows_t *segment, int64_t from, int64_t most) {
     for (int r = 0; r < tile->rows; r++) {
         const float *logits = rows[r].logits + from;
         const int64_t count = rows[r].count - from;
-        for (int64_t i = 0; i < FLASH_KEYS; i++)
-            tile->scores[r * FLASH_KEYS + i] = i < count ? logits[i] : -INFINITY;
+        for (int64_t i = 0; i < EXACT_KEYS; i++)
+            tile->scores[r * EXACT_KEYS + i] = i < count ? logits[i] : -INFINITY;
     }
-    flash_softmax(tile, attn_min(most - from, FLASH_KEYS));
+    exact_softmax(tile, attn_min(most - from, EXACT_KEYS));
     for (int r = 0; tile->out && r < tile->rows; r++)
         topkeys_gather_(tile, segment, r, rows[r].keys + from,
-                        attn_min(FLASH_KEYS, rows[r].count - from));
+                        attn_min(EXACT_KEYS, rows[r].count - from));
 }
 
 /* Let a tile's rows see the keys that they chose. */
-ATTN_RARE_STEP void topkeys_see_chosen_(flash_tile_t *tile, select_row_t *rows,
+ATTN_RARE_STEP void topkeys_see_chosen_(exact_tile_t *tile, select_row_t *rows,
                                         const attn_key_rows_t *segment) {
     int64_t most = 0;
     for (int r = 0; r < tile->rows; r++) {
         select_narrow(&rows[r], rows[r].top);
         most = attn_max(most, rows[r].count);
     }
-    for (int64_t from = 0; from < most; from += FLASH_KEYS)
+    for (int64_t from = 0; from < most; from += EXACT_KEYS)
         topkeys_see_(tile, rows, segment, from, most);
 }
 
 /** Let `count` tiles, whose ranges are set, see the keys of a segment that their rows choose. */
 ATTN_RARE_STEP void topkeys_attend(const topkeys_t *topkeys, int64_t count,
                                    const attn_key_rows_t *segment) {
-    flash_attend_by(topkeys_step, topkeys, topkeys->tiles, count, segment);
+    exact_attend_by(topkeys_step, topkeys, topkeys->tiles, count, segment);
     for (int64_t t = 0; t < count; t++)
         topkeys_see_chosen_(&topkeys->tiles[t], topkeys->rows + t * TILE_ROWS, segment);
 }
