@@ -167,14 +167,14 @@ ATTN_INLINE void backward_keep(backward_block_t *block, int64_t t, int64_t colum
 
 /* dQ of tile t: dS times the keys [first, first + seen). */
 ATTN_INLINE void backward_add_keys(backward_block_t *block, int64_t t, const backward_keys_t *sides,
-                                   int64_t first, int64_t seen, int64_t column) {
+                                   int64_t first, int64_t visible, int64_t column) {
     exact_tile_t *tile = &block->tiles[t];
     const int64_t at = t * TILE_ROWS * EXACT_KEYS;
     tile->out = block->query_sums + t * TILE_ROWS * block->query_stride;
     tile->out_stride = block->query_stride;
     tile->scores = block->logits + at + column;
     tile->bf16.weights = block->bf16.logits + EXACT_PARTS * at + column;
-    exact_add_split_values(tile, &sides->key, first, attn_round_up(seen, PANEL),
+    exact_add_split_values(tile, &sides->key, first, attn_round_up(visible, PANEL),
                            tile->offsets != 0);
 }
 
@@ -230,11 +230,11 @@ ATTN_INLINE void backward_add_tile_(int height, int vectors, const uint16_t *tur
 
 /* A panel of columns, or one vector of it. */
 ATTN_INLINE void backward_add_panel_(int vectors, const uint16_t *turned, const int32_t *columns,
-                                     int parts, const attn_range_t *seen, int64_t keys, float *sums,
-                                     int64_t stride) {
+                                     int parts, const attn_range_t *visible, int64_t keys,
+                                     float *sums, int64_t stride) {
     for (int64_t j = 0; j < keys; j += TILE_ROWS) {
-        const int64_t first = seen[j / TILE_ROWS].first;
-        const int64_t words = (attn_round_up(seen[j / TILE_ROWS].last, TILE_ROWS) - first) / 2;
+        const int64_t first = visible[j / TILE_ROWS].first;
+        const int64_t words = (attn_round_up(visible[j / TILE_ROWS].last, TILE_ROWS) - first) / 2;
         const int64_t count = attn_min(TILE_ROWS, keys - j);
         const uint16_t *left = turned + j * BACKWARD_ROWS + first;
         const int32_t *right = columns + first / 2 * PANEL;
@@ -248,9 +248,9 @@ ATTN_INLINE void backward_add_panel_(int vectors, const uint16_t *turned, const 
     }
 }
 
-/* The keys' sums of weighted rows, where `seen` are the rows of each tile of keys, and `parts` those of columns. */
+/* The keys' sums of weighted rows, where `visible` are the rows of each tile of keys, and `parts` those of columns. */
 ATTN_STEP void backward_add_rows_(const backward_block_t *block, const uint16_t *words,
-                                  const int32_t *columns, int parts, const attn_range_t *seen,
+                                  const int32_t *columns, int parts, const attn_range_t *visible,
                                   int64_t keys, float *sums, int64_t stride) {
     const int64_t rows = attn_round_up(block->rows, TILE_ROWS);
     uint16_t *turned = block->bf16.turned;
@@ -261,22 +261,22 @@ ATTN_STEP void backward_add_rows_(const backward_block_t *block, const uint16_t 
     int64_t c = 0;
     for (; c + PANEL <= stride; c += PANEL)
         backward_add_panel_(TILE_VECTORS, turned, columns + c * EXACT_PARTS * BACKWARD_WORDS, parts,
-                            seen, keys, sums + c, stride);
+                            visible, keys, sums + c, stride);
     for (; c < stride; c += VF_LANES)
         backward_add_panel_(1, turned,
                             columns + attn_round_down(c, PANEL) * EXACT_PARTS * BACKWARD_WORDS +
                                 c % PANEL,
-                            parts, seen, keys, sums + c, stride);
+                            parts, visible, keys, sums + c, stride);
 }
 
 /* dV and dK of `keys` keys, of a block whose numbers are finite. */
 ATTN_INLINE void backward_add_rows(const backward_block_t *block, const backward_sums_to_t *to,
-                                   const attn_range_t *seen, int64_t keys) {
+                                   const attn_range_t *visible, int64_t keys) {
     backward_add_rows_(block, block->bf16.weights, block->bf16.out_columns,
-                       block->bf16.out.tiles[0].bf16.query_parts, seen, keys, to->value,
+                       block->bf16.out.tiles[0].bf16.query_parts, visible, keys, to->value,
                        to->value_dim);
     backward_add_rows_(block, block->bf16.logits, block->bf16.query_columns,
-                       block->tiles[0].bf16.query_parts, seen, keys, to->key, to->dim);
+                       block->tiles[0].bf16.query_parts, visible, keys, to->key, to->dim);
 }
 
 #endif

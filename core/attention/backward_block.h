@@ -94,11 +94,11 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     float *weights = block->weights + t * TILE_ROWS * EXACT_KEYS;
     float *logits = block->logits + t * TILE_ROWS * EXACT_KEYS;
     const int64_t first = attn_min(attn_max(base, attn_round_down(tile->low, PANEL)), base + keys);
-    const int64_t seen = attn_max(0, attn_min(base + keys, tile->high) - first);
-    const int64_t width = attn_round_up(seen, PANEL), column = first - base;
-    backward_clear_(weights, 0, seen ? column : keys);
-    backward_clear_(logits, 0, seen ? column : keys);
-    if (!seen) {
+    const int64_t visible = attn_max(0, attn_min(base + keys, tile->high) - first);
+    const int64_t width = attn_round_up(visible, PANEL), column = first - base;
+    backward_clear_(weights, 0, visible ? column : keys);
+    backward_clear_(logits, 0, visible ? column : keys);
+    if (!visible) {
         backward_keep(block, t, keys, 0, keys);
         return;
     }
@@ -114,10 +114,10 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     exact_mask_ranges(tile, first, width);
     backward_out_products(block, t, sides, first, width, column);
     backward_softmax(block, t, column, width);
-    if (watch) watch(data, block, t, base, column, seen);
+    if (watch) watch(data, block, t, base, column, visible);
     if (tile->softcap != 0.0f) backward_uncap_(block, t, column, width);
     backward_keep(block, t, column, width, keys);
-    backward_add_keys(block, t, sides, first, seen, column);
+    backward_add_keys(block, t, sides, first, visible, column);
 }
 
 /* ---- dK and dV ------------------------------------------------------------------------------------- */
@@ -150,22 +150,22 @@ ATTN_RARE_STEP void backward_add_finite_(float *sums, int64_t sums_stride, const
 /* The block's part of dK and dV of the keys [base, base + keys). */
 ATTN_STEP void backward_add(const backward_block_t *block, const backward_keys_t *sides,
                             int64_t base, int64_t keys) {
-    attn_range_t seen[BACKWARD_KEYS / TILE_ROWS];
+    attn_range_t visible[BACKWARD_KEYS / TILE_ROWS];
     const backward_sums_to_t to = {.key = sides->key_sums + base * sides->dim,
                                    .value = sides->value_sums + base * sides->value_dim,
                                    .dim = sides->dim,
                                    .value_dim = sides->value_dim};
     for (int64_t j = 0; j < keys; j += TILE_ROWS)
-        seen[j / TILE_ROWS] =
+        visible[j / TILE_ROWS] =
             backward_rows_of(block, base + j, base + attn_min(j + TILE_ROWS, keys));
     if (block->finite) {
-        backward_add_rows(block, &to, seen, keys);
+        backward_add_rows(block, &to, visible, keys);
         return;
     }
     for (int64_t j = 0; j < keys; j += TILE_ROWS) {
         const int64_t count = attn_min(TILE_ROWS, keys - j);
-        const int64_t first = seen[j / TILE_ROWS].first;
-        const int64_t depth = seen[j / TILE_ROWS].last - first, at = first * EXACT_KEYS + j;
+        const int64_t first = visible[j / TILE_ROWS].first;
+        const int64_t depth = visible[j / TILE_ROWS].last - first, at = first * EXACT_KEYS + j;
         if (depth <= 0) continue;
         backward_add_finite_(to.value + j * to.value_dim, to.value_dim, block->weights + at,
                              block->out_gradient + first * block->out_stride, block->out_stride,

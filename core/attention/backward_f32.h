@@ -90,12 +90,12 @@ ATTN_INLINE void backward_keep(backward_block_t *block, int64_t t, int64_t colum
 
 /* dQ of tile t: dS times the keys [first, first + seen). */
 ATTN_INLINE void backward_add_keys(backward_block_t *block, int64_t t, const backward_keys_t *sides,
-                                   int64_t first, int64_t seen, int64_t column) {
+                                   int64_t first, int64_t visible, int64_t column) {
     const exact_tile_t *tile = &block->tiles[t];
     int64_t from[TILE_ROWS], to[TILE_ROWS];
     for (int r = 0; r < TILE_ROWS; r++) {
         from[r] = attn_max(0, tile->first[r] - first);
-        to[r] = attn_min(seen, tile->last[r] - first);
+        to[r] = attn_min(visible, tile->last[r] - first);
     }
     tile_accumulate_ranges(tile->rows, block->query_sums + t * TILE_ROWS * block->query_stride,
                            block->query_stride, block->logits + t * TILE_ROWS * EXACT_KEYS + column,
@@ -103,15 +103,15 @@ ATTN_INLINE void backward_add_keys(backward_block_t *block, int64_t t, const bac
                            sides->key.values_stride, from, to, tile->offsets != 0, block->dim);
 }
 
-/* The keys' sums of weighted rows, where `seen` are the rows of each tile of keys. Columns are outermost, so that all
+/* The keys' sums of weighted rows, where `visible` are the rows of each tile of keys. Columns are outermost, so that all
  * keys find the rows' panel in the first cache; the next tile's sums are asked for meanwhile. */
 ATTN_STEP void backward_add_rows_(float *sums, int64_t sums_stride, const float *weights,
-                                  const float *rows, int64_t rows_stride, const attn_range_t *seen,
-                                  int64_t keys, int64_t columns) {
+                                  const float *rows, int64_t rows_stride,
+                                  const attn_range_t *visible, int64_t keys, int64_t columns) {
     for (int64_t c = 0; c < columns; c += PANEL)
         for (int64_t j = 0; j < keys; j += TILE_ROWS) {
-            const int64_t first = seen[j / TILE_ROWS].first;
-            const int64_t depth = seen[j / TILE_ROWS].last - first;
+            const int64_t first = visible[j / TILE_ROWS].first;
+            const int64_t depth = visible[j / TILE_ROWS].last - first;
             float *sum = sums + j * sums_stride + c;
             const int64_t step = sums_stride * (int64_t)sizeof *sum;
             product_ahead_t ahead = {.arrays = {{(uintptr_t)sum + (uintptr_t)(TILE_ROWS * step),
@@ -127,10 +127,10 @@ ATTN_STEP void backward_add_rows_(float *sums, int64_t sums_stride, const float 
 
 /* dV and dK of `keys` keys, of a block whose numbers are finite. */
 ATTN_INLINE void backward_add_rows(const backward_block_t *block, const backward_sums_to_t *to,
-                                   const attn_range_t *seen, int64_t keys) {
+                                   const attn_range_t *visible, int64_t keys) {
     backward_add_rows_(to->value, to->value_dim, block->weights, block->out_gradient,
-                       block->out_stride, seen, keys, to->value_dim);
-    backward_add_rows_(to->key, to->dim, block->logits, block->query, block->query_stride, seen,
+                       block->out_stride, visible, keys, to->value_dim);
+    backward_add_rows_(to->key, to->dim, block->logits, block->query, block->query_stride, visible,
                        keys, to->dim);
 }
 

@@ -96,11 +96,11 @@ ATTN_INLINE void bf16_scores_(int rows, int vectors, const exact_tile_t *tile, c
 }
 
 /* As tile_panel_part() has it. */
-ATTN_INLINE void bf16_scores_part_(const exact_tile_t *tile, attn_range_t seen, const int32_t *keys,
-                                   float *scores, int64_t from) {
+ATTN_INLINE void bf16_scores_part_(const exact_tile_t *tile, attn_range_t visible,
+                                   const int32_t *keys, float *scores, int64_t from) {
     const int few = (int)TILE_ROWS > (int)BF16_FEW_ROWS && tile->rows <= BF16_FEW_ROWS;
-    const int64_t low = attn_max(seen.first, 0) / VF_LANES * VF_LANES;
-    if (EXACT_HAS_ONE && attn_min(seen.last, PANEL) - low <= VF_LANES) {
+    const int64_t low = attn_max(visible.first, 0) / VF_LANES * VF_LANES;
+    if (EXACT_HAS_ONE && attn_min(visible.last, PANEL) - low <= VF_LANES) {
         if (few)
             bf16_scores_(BF16_FEW_ROWS, 1, tile, keys + low, scores + low - from);
         else
@@ -112,16 +112,16 @@ ATTN_INLINE void bf16_scores_part_(const exact_tile_t *tile, attn_range_t seen, 
     }
 }
 
-/* S of all rows for those of the keys [base, base + keys) that are `seen`: whole panels, or one vector of one. */
+/* S of all rows for those of the keys [base, base + keys) that are `visible`: whole panels, or one vector of one. */
 ATTN_STEP void exact_products(exact_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
-                              int64_t keys, attn_range_t seen) {
+                              int64_t keys, attn_range_t visible) {
     const int64_t from = EXACT_HAS_ONE ? base % PANEL : 0;
     for (int64_t done = 0; done < keys; done += PANEL) {
         const int64_t first = base - from + done;
         const exact_panel_t panel =
             exact_panel_at(segment, first / PANEL, tile->dim, tile->value_dim);
-        bf16_scores_part_(tile, (attn_range_t){seen.first - first, seen.last - first}, panel.keys,
-                          tile->scores + done, from);
+        bf16_scores_part_(tile, (attn_range_t){visible.first - first, visible.last - first},
+                          panel.keys, tile->scores + done, from);
     }
 }
 

@@ -217,9 +217,9 @@ static attn_range_t show_all(const decode_task_t *task, const scratch_t *space,
     for (int64_t h = 0; h < task->heads; h++) {
         member_t member;
         member_of(task, space, h, &member);
-        const attn_range_t seen = show(&member.task, &member.space, part, by);
-        span.first = attn_min(span.first, seen.first);
-        span.last = attn_max(span.last, seen.last);
+        const attn_range_t visible = show(&member.task, &member.space, part, by);
+        span.first = attn_min(span.first, visible.first);
+        span.last = attn_max(span.last, visible.last);
     }
     return span;
 }

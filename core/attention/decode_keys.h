@@ -60,17 +60,17 @@ ATTN_RARE_STEP attn_range_t show(const decode_task_t *task, const scratch_t *spa
     attn_range_t span = {INT64_MAX, 0};
     for (int64_t r = 0; r < task->count; r++) {
         decode_row_t *row = &space->rows[r];
-        attn_range_t seen[ATTN_MOST_RANGES];
+        attn_range_t visible[ATTN_MOST_RANGES];
         const attn_place_t at = place_of(task, r);
         const int64_t keys = attn_keys_of(problem, head->io, at.batch);
         row->mods = exact_mods_of(head, at);
         if (run->full) row->mods.mask = NULL;
         if (pattern)
-            pattern->see(pattern, problem, keys, at.query, seen);
+            pattern->see(pattern, problem, keys, at.query, visible);
         else
-            attn_key_range(problem, keys, at.query, &seen[0].first, &seen[0].last);
-        row->first = attn_max(run->first, seen[run->range].first) + by;
-        row->last = attn_min(run->last, seen[run->range].last) + by;
+            attn_key_range(problem, keys, at.query, &visible[0].first, &visible[0].last);
+        row->first = attn_max(run->first, visible[run->range].first) + by;
+        row->last = attn_min(run->last, visible[run->range].last) + by;
         if (row->first >= row->last) continue;
         span.first = attn_min(span.first, row->first);
         span.last = attn_max(span.last, row->last);

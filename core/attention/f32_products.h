@@ -14,14 +14,15 @@ enum {
 ATTN_INLINE void exact_begin_products(void) {}
 ATTN_INLINE void exact_end_products(void) {}
 
-/* S of all rows for those of the keys [base, base + keys) that are `seen`: whole panels, or one vector of one. */
+/* S of all rows for those of the keys [base, base + keys) that are `visible`: whole panels, or one vector of one. */
 ATTN_STEP void exact_products(exact_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
-                              int64_t keys, attn_range_t seen) {
+                              int64_t keys, attn_range_t visible) {
     const int64_t from = TILE_HAS_ONE ? base % PANEL : 0;
     for (int64_t done = 0; done < keys; done += PANEL) {
         const int64_t panel = base - from + done;
-        tile_panel_part(tile->rows, seen.first - panel, seen.last - panel, tile->dim, tile->query,
-                        segment->panels + panel * tile->dim, tile->scores + done, from, EXACT_KEYS);
+        tile_panel_part(tile->rows, visible.first - panel, visible.last - panel, tile->dim,
+                        tile->query, segment->panels + panel * tile->dim, tile->scores + done, from,
+                        EXACT_KEYS);
     }
 }
 

@@ -29,9 +29,11 @@ ATTN_RARE_STEP void span_look(exact_tile_t *tile, const attn_range_t *rows,
     }
 }
 
-/** Set a span's piece: what is visible to the tile, `seen` being the keys visible to any of its rows. */
-ATTN_RARE_STEP void span_cut(span_piece_t *piece, const attn_key_span_t *run, attn_range_t seen) {
-    const int64_t first = attn_max(run->first, seen.first), last = attn_min(run->last, seen.last);
+/** Set a span's piece: what is visible to the tile, `visible` being the keys visible to any of its rows. */
+ATTN_RARE_STEP void span_cut(span_piece_t *piece, const attn_key_span_t *run,
+                             attn_range_t visible) {
+    const int64_t first = attn_max(run->first, visible.first),
+                  last = attn_min(run->last, visible.last);
     const int one = EXACT_HAS_ONE && last - attn_round_down(first, VF_LANES) <= VF_LANES;
     const int64_t unit = one ? VF_LANES : PANEL;
     piece->run = *run;

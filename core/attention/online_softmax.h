@@ -89,12 +89,12 @@ ATTN_RARE_STEP void exact_add_offsets(exact_tile_t *tile, const attn_key_rows_t 
     float offsets[EXACT_KEYS] = {0};
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * EXACT_KEYS;
-        const int64_t seen = attn_min(keys, tile->last[r] - base);
+        const int64_t visible = attn_min(keys, tile->last[r] - base);
         if (ATTN_SMALL || !segment->map) /* known while compiling: keys follow each other */
-            exact_offsets(tile, r, NULL, base, seen, unit, offsets);
+            exact_offsets(tile, r, NULL, base, visible, unit, offsets);
         else
-            exact_offsets(tile, r, segment->map, base, seen, unit, offsets);
-        for (int64_t j = 0; j < seen; j += VF_LANES) {
+            exact_offsets(tile, r, segment->map, base, visible, unit, offsets);
+        for (int64_t j = 0; j < visible; j += VF_LANES) {
             const vf offset = vf_load(offsets + j), below = vf_sub(vf_set1(-FLT_MAX), offset);
             vf_store(row + j, vf_select_positive(below, offset, vf_add(vf_load(row + j), offset)));
         }

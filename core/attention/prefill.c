@@ -6,7 +6,7 @@
 typedef struct slot {
     exact_head_t head;
     float *copies[EXACT_SEGMENTS];
-    attn_range_t seen; /* panels of its keys that some query sees */
+    attn_range_t visible; /* panels of its keys that some query sees */
 } slot_t;
 
 /* The workspace: the heads in flight, each with its packed keys and values, all and gathered; then a scratch for each
@@ -223,20 +223,20 @@ static void choose_values(const exact_plan_t *plan, slot_t *slot, int s) {
 /* Keys that some query of a unit sees by position: the first ones see the first, the last ones the last. */
 static attn_range_t seen_keys(const attn_head_t *head) {
     const attn_problem_t *problem = head->problem;
-    attn_range_t seen = {.first = problem->keys, .last = 0};
+    attn_range_t visible = {.first = problem->keys, .last = 0};
     for (int64_t b = 0; b < head->batches; b++) {
         const int64_t keys = attn_keys_of(problem, head->io, head->batch + b);
         int64_t first, last, unused;
         attn_key_range(problem, keys, 0, &first, &unused);
         attn_key_range(problem, keys, problem->queries - 1, &unused, &last);
-        seen.first = attn_min(seen.first, first);
-        seen.last = attn_max(seen.last, last);
+        visible.first = attn_min(visible.first, first);
+        visible.last = attn_max(visible.last, last);
     }
-    return seen;
+    return visible;
 }
 
 /* The panels of a unit's keys, where they are, that are packed: those that queries read, and all where scores do. */
-static attn_range_t seen_panels(const prefill_run_t *run, const attn_head_t *head) {
+static attn_range_t visible_panels(const prefill_run_t *run, const attn_head_t *head) {
     const attn_pattern_t *pattern = run->plan->pattern;
     const attn_io_t *io = run->io;
     const int64_t panel = run->plan->kernels->panel;
@@ -257,7 +257,7 @@ static void pack_task(void *data, int64_t task, uint32_t worker) {
     const int64_t number = task % run->panels;
     const int gathered = !ATTN_SMALL && number >= in_place;
     const int64_t panel = gathered ? number - in_place : run->in_place.first + number;
-    if (!gathered && (panel < slot->seen.first || panel >= slot->seen.last)) return;
+    if (!gathered && (panel < slot->visible.first || panel >= slot->visible.last)) return;
     run->plan->kernels->pack(&head->head, &head->segments[gathered], panel,
                              run->space.scratch + worker * run->space.scratch_size);
 }
@@ -266,7 +266,7 @@ static void pack_task(void *data, int64_t task, uint32_t worker) {
 static void take_head(const prefill_run_t *run, slot_t *slot, int64_t number) {
     exact_head_t *head = &slot->head;
     head->head = attn_unit(run->plan, run->io, run->units, number);
-    slot->seen = seen_panels(run, &head->head);
+    slot->visible = visible_panels(run, &head->head);
     for (int s = 0; s < segment_count(run->plan); s++) choose_values(run->plan, slot, s);
     head->pass = run->pass;
     if (!ATTN_SMALL && has_lists(run->plan)) /* else there is no such segment */
@@ -280,8 +280,8 @@ static void pack_heads(prefill_run_t *run, int64_t first, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         slot_t *slot = &run->space.slots[i];
         take_head(run, slot, first + i);
-        all->first = i ? attn_min(all->first, slot->seen.first) : slot->seen.first;
-        all->last = i ? attn_max(all->last, slot->seen.last) : slot->seen.last;
+        all->first = i ? attn_min(all->first, slot->visible.first) : slot->visible.first;
+        all->last = i ? attn_max(all->last, slot->visible.last) : slot->visible.last;
     }
     run->panels = all->last - all->first;
     if (segment_count(run->plan) > 1) run->panels += panel_count(run->plan, EXACT_GATHERED);

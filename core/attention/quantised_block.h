@@ -68,11 +68,11 @@ static packing_t lay_out_packing(const attn_problem_t *problem, attn_arena_t *ar
     return packing;
 }
 
-/* A block's keys `first` <= j < `first` + `count`, of which those are `seen` that some query of this head sees: what is
+/* A block's keys `first` <= j < `first` + `count`, of which those are `visible` that some query of this head sees: what is
  * hidden from all has no say in how the others are quantised. */
 typedef struct part {
     int64_t first, count;
-    uint8_t seen[QUANTISED_KEYS];
+    uint8_t visible[QUANTISED_KEYS];
 } part_t;
 
 /* Marks what a row of a mask, whose numbers stand `step` apart, hides, or of a bias. Side by side compilers make vectors
@@ -103,7 +103,7 @@ static void see(const attn_head_t *head, int64_t query_head, int64_t query, int6
         hide_biased(hidden, mods.bias + from, 1, count);
     else if (mods.bias)
         hide_biased(hidden, mods.bias + from * mods.bias_key, mods.bias_key, count);
-    for (int64_t j = 0; j < count; j++) part->seen[from - part->first + j] |= !hidden[j];
+    for (int64_t j = 0; j < count; j++) part->visible[from - part->first + j] |= !hidden[j];
 }
 
 /* Where mask and bias, if any, are the same for all queries or heads, the first stands for them all. */
@@ -114,14 +114,14 @@ static void find_seen(const attn_head_t *head, part_t *part) {
     const int64_t keys = attn_keys_of(problem, head->io, head->batch);
     const int each = mask->shape[2] > 1 || bias->shape[2] > 1;
     const int64_t heads = mask->shape[1] > 1 || bias->shape[1] > 1 ? group : 1;
-    memset(part->seen, 0, sizeof part->seen);
+    memset(part->visible, 0, sizeof part->visible);
     for (int64_t h = 0; h < heads; h++)
         for (int64_t i = each ? last : 0; i >= 0; i--) {
             int64_t from, to, unused;
             attn_key_range(problem, keys, i, &from, &unused);
             attn_key_range(problem, keys, each ? i : last, &unused, &to);
             see(head, head->kv_head * group + h, i, from, to, part);
-            if (!memchr(part->seen, 0, (size_t)part->count)) return;
+            if (!memchr(part->visible, 0, (size_t)part->count)) return;
         }
 }
 
@@ -133,7 +133,7 @@ static void find_mean(const float *rows, int64_t stride, const part_t *part, int
     const int all = tile_all_finite(rows, stride, count, dim);
     int64_t counted = 0;
     for (int64_t j = 0; j < count; j++) {
-        finite[j] = part->seen[j] && (all || tile_all_finite(rows + j * stride, stride, 1, dim));
+        finite[j] = part->visible[j] && (all || tile_all_finite(rows + j * stride, stride, 1, dim));
         counted += finite[j];
     }
     const vf share = vf_set1(0.5f / (float)attn_max(counted, 1));
@@ -190,9 +190,9 @@ ATTN_INLINE void pack_values(const form_t form, const attn_head_t *head, const p
     const int64_t stride = packing->stride, terms = attn_round_up(count, PANEL);
     for (int64_t j = 0; j < terms; j++) {
         float *row = packing->rows + j * stride;
-        const int seen = j < count && part->seen[j];
-        if (seen) read_value(head, part->first + j, row);
-        for (int64_t c = seen ? value_dim : 0; c < columns; c++) row[c] = 0.0f;
+        const int visible = j < count && part->visible[j];
+        if (visible) read_value(head, part->first + j, row);
+        for (int64_t c = visible ? value_dim : 0; c < columns; c++) row[c] = 0.0f;
     }
     *block->infinite = take_infinite(packing->rows, stride, count, value_dim);
     for (int64_t c = 0; c < columns; c += PANEL) {

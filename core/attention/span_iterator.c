@@ -16,22 +16,22 @@ void attn_spans_begin(attn_span_iterator_t *walk, const attn_pattern_t *pattern,
     walk->head = head;
     walk->queries = queries;
     walk->at = (span_place_t){.run = {.range = -1}};
-    for (int32_t k = 0; k < pattern->ranges; k++) walk->seen[k] = (attn_range_t){0, 0};
+    for (int32_t k = 0; k < pattern->ranges; k++) walk->visible[k] = (attn_range_t){0, 0};
     for (int64_t t = 0, i = 0; i < count; t++) {
-        attn_range_t seen[ATTN_MOST_RANGES];
+        attn_range_t visible[ATTN_MOST_RANGES];
         for (int32_t k = 0; k < pattern->ranges; k++) walk->tiles[k][t] = (attn_range_t){0, 0};
         for (const int64_t end = i + tile; i < end; i++) {
             if (i < count) {
                 const attn_place_t at = attn_place_of(head, queries, i);
                 pattern->see(pattern, problem, attn_keys_of(problem, head->io, at.batch), at.query,
-                             seen);
+                             visible);
             }
             for (int32_t k = 0; k < pattern->ranges; k++) {
-                walk->rows[k][i] = seen[k];
-                unite(&walk->tiles[k][t], seen[k]);
+                walk->rows[k][i] = visible[k];
+                unite(&walk->tiles[k][t], visible[k]);
             }
         }
-        for (int32_t k = 0; k < pattern->ranges; k++) unite(&walk->seen[k], walk->tiles[k][t]);
+        for (int32_t k = 0; k < pattern->ranges; k++) unite(&walk->visible[k], walk->tiles[k][t]);
     }
 }
 
@@ -42,9 +42,9 @@ static int next(attn_span_iterator_t *walk) {
     if (pattern->next) return pattern->next(pattern, walk->head, walk->queries, run);
     while (run->range + 1 < pattern->ranges) {
         const int32_t range = run->range + 1;
-        const attn_range_t seen = walk->seen[range];
-        *run = (attn_key_span_t){.first = seen.first, .last = seen.last, .range = range};
-        if (seen.first < seen.last) return 1;
+        const attn_range_t visible = walk->visible[range];
+        *run = (attn_key_span_t){.first = visible.first, .last = visible.last, .range = range};
+        if (visible.first < visible.last) return 1;
     }
     return 0;
 }

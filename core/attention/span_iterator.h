@@ -21,7 +21,7 @@ typedef struct attn_span_iterator {
     const attn_queries_t *queries;
     attn_range_t rows[ATTN_MOST_RANGES][SPAN_ROWS];  /* of each query; the last is repeated */
     attn_range_t tiles[ATTN_MOST_RANGES][SPAN_ROWS]; /* of each `tile` of them together */
-    attn_range_t seen[ATTN_MOST_RANGES];             /* of all */
+    attn_range_t visible[ATTN_MOST_RANGES];          /* of all */
     span_place_t at;
 } attn_span_iterator_t;
 

@@ -178,13 +178,13 @@ ATTN_STEP void tile_accumulate(int64_t rows, float *restrict out, int64_t out_st
                                int64_t last, int64_t columns) {
     for (int64_t count; first < last; first += count) {
         count = attn_min(last, tile_sum_end(first)) - first;
-        const float *seen = values + first * values_stride;
+        const float *visible = values + first * values_stride;
         if (TILE_HAS_FEW && rows <= TILE_FEW_ROWS)
             tile_accumulate_rows_(TILE_FEW_ROWS, out, out_stride, weights + first, weights_stride,
-                                  seen, values_stride, count, columns);
+                                  visible, values_stride, count, columns);
         else
-            tile_accumulate_rows_(TILE_ROWS, out, out_stride, weights + first, weights_stride, seen,
-                                  values_stride, count, columns);
+            tile_accumulate_rows_(TILE_ROWS, out, out_stride, weights + first, weights_stride,
+                                  visible, values_stride, count, columns);
     }
 }
 

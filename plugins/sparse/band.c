@@ -13,8 +13,8 @@ static void see(const attn_pattern_t *base, const attn_problem_t *problem, int64
     const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
     const sparse_place_t at = attn_sparse_place(problem, keys, query);
     const int64_t p = at.position, band = band_of(pattern);
-    attn_sparse_see_globals(pattern, at.seen, attn_sparse_clamp(p - band + 1, p + band, at.seen),
-                            ranges);
+    attn_sparse_see_globals(pattern, at.visible,
+                            attn_sparse_clamp(p - band + 1, p + band, at.visible), ranges);
 }
 
 static int64_t gathered(const sparse_pattern_t *pattern) {

@@ -10,9 +10,9 @@
  * are made of blocks. */
 enum { MOST_STEPS = 1 << 24 };
 
-static double overlap(const attn_key_span_t *run, attn_range_t seen) {
-    const int64_t first = seen.first > run->first ? seen.first : run->first;
-    const int64_t last = seen.last < run->last ? seen.last : run->last;
+static double overlap(const attn_key_span_t *run, attn_range_t visible) {
+    const int64_t first = visible.first > run->first ? visible.first : run->first;
+    const int64_t last = visible.last < run->last ? visible.last : run->last;
     return first < last ? (double)(last - first) : 0;
 }
 
@@ -31,9 +31,9 @@ static void mark(marks_t *marks, int64_t key) {
 
 /* What queries see of a span: keys where they are, or numbers of a list of keys. */
 static void mark_run(marks_t *marks, const sparse_pattern_t *pattern, const attn_key_span_t *run,
-                     attn_range_t seen) {
-    const int64_t first = seen.first > run->first ? seen.first : run->first;
-    const int64_t last = seen.last < run->last ? seen.last : run->last;
+                     attn_range_t visible) {
+    const int64_t first = visible.first > run->first ? visible.first : run->first;
+    const int64_t last = visible.last < run->last ? visible.last : run->last;
     const int is_listed = run->range >= pattern->base.in_place;
     for (int64_t j = first; j < last && marks->count < marks->most; j++)
         mark(marks, is_listed ? pattern->kind->key(pattern, j) : j);
@@ -49,12 +49,12 @@ static int64_t count_block(const sparse_pattern_t *pattern, const attn_head_t *h
     steps -= queries->count;
     while (steps >= 0 && attn_spans_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
         steps -= pattern->base.next ? (run.last - run.first) / pattern->block : 1;
-        if (marks) mark_run(marks, pattern, &run, walk.seen[run.range]);
-        count->computed += overlap(&run, walk.seen[run.range]) * (double)queries->count;
+        if (marks) mark_run(marks, pattern, &run, walk.visible[run.range]);
+        count->computed += overlap(&run, walk.visible[run.range]) * (double)queries->count;
         for (int64_t i = 0; i < queries->count; i++) {
-            const double seen = overlap(&run, walk.rows[run.range][i]);
-            const int chooses = pattern->kind->by_logits && seen > (double)pattern->top;
-            count->pairs += chooses ? (double)pattern->top : seen;
+            const double visible = overlap(&run, walk.rows[run.range][i]);
+            const int chooses = pattern->kind->by_logits && visible > (double)pattern->top;
+            count->pairs += chooses ? (double)pattern->top : visible;
         }
     }
     return steps;
@@ -72,10 +72,10 @@ static int may_choose_less(const sparse_pattern_t *pattern, const attn_problem_t
  * choose, all keys are read. */
 static void count_keys(const sparse_pattern_t *pattern, const attn_problem_t *problem,
                        const marks_t *marks, sparse_count_t *count) {
-    const double seen = (double)attn_problem_seen_keys(problem);
+    const double visible = (double)attn_problem_seen_keys(problem);
     const double kept = count->pairs / (double)(problem->batch * problem->kv_heads);
-    count->values = marks ? (double)marks->count : kept < seen ? kept : seen;
-    count->keys = pattern->kind->choose || pattern->kind->by_logits ? seen : count->values;
+    count->values = marks ? (double)marks->count : kept < visible ? kept : visible;
+    count->keys = pattern->kind->choose || pattern->kind->by_logits ? visible : count->values;
 }
 
 sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *given) {

@@ -30,7 +30,7 @@ static void see(const attn_pattern_t *base, const attn_problem_t *problem, int64
     const int64_t p = at.position, stride = pattern->stride, length = length_of(pattern);
     const int64_t far = reach(pattern), behind = stride - 1 - (p % stride + stride) % stride;
     const int64_t own = attn_max(0, attn_min(p, pattern->keys - 1)) / length;
-    const attn_range_t window = attn_sparse_clamp(p - far, p + far + 1, at.seen);
+    const attn_range_t window = attn_sparse_clamp(p - far, p + far + 1, at.visible);
     for (int i = 0; i < STRETCHES; i++) {
         const int64_t start = (own - 1 + i) * length;
         const int64_t first = attn_max(window.first - start, 0);

@@ -11,8 +11,8 @@ static void see(const attn_pattern_t *base, const attn_problem_t *problem, int64
     const sparse_place_t at = attn_sparse_place(problem, keys, query);
     const int64_t own = sparse_floor(at.position, block);
     attn_sparse_see_globals(
-        pattern, at.seen,
-        attn_sparse_clamp((own - local + 1) * block, (own + local) * block, at.seen), ranges);
+        pattern, at.visible,
+        attn_sparse_clamp((own - local + 1) * block, (own + local) * block, at.visible), ranges);
 }
 
 static int64_t gathered(const sparse_pattern_t *pattern) {

@@ -6,14 +6,14 @@ enum { BAND, BEFORE, BEHIND }; /* in the order they are seen */
 
 sparse_place_t attn_sparse_place(const attn_problem_t *problem, int64_t keys, int64_t query) {
     sparse_place_t at = {.position = attn_query_position(problem, keys, query)};
-    attn_key_range(problem, keys, query, &at.seen.first, &at.seen.last);
+    attn_key_range(problem, keys, query, &at.visible.first, &at.visible.last);
     return at;
 }
 
-attn_range_t attn_sparse_clamp(int64_t first, int64_t last, attn_range_t seen) {
-    if (first < seen.first) first = seen.first;
-    if (first > seen.last) first = seen.last;
-    if (last > seen.last) last = seen.last;
+attn_range_t attn_sparse_clamp(int64_t first, int64_t last, attn_range_t visible) {
+    if (first < visible.first) first = visible.first;
+    if (first > visible.last) first = visible.last;
+    if (last > visible.last) last = visible.last;
     return (attn_range_t){first, last < first ? first : last};
 }
 
@@ -33,14 +33,14 @@ int64_t attn_sparse_global_key(const sparse_pattern_t *pattern, int64_t g) {
            g % pattern->global;
 }
 
-void attn_sparse_see_globals(const sparse_pattern_t *pattern, attn_range_t seen, attn_range_t band,
-                             attn_range_t *ranges) {
+void attn_sparse_see_globals(const sparse_pattern_t *pattern, attn_range_t visible,
+                             attn_range_t band, attn_range_t *ranges) {
     ranges[BAND] = band;
     ranges[BEFORE] = ranges[BEHIND] = (attn_range_t){0, 0};
-    if (seen.first < band.first)
-        ranges[BEFORE] = (attn_range_t){attn_sparse_globals(pattern, seen.first),
+    if (visible.first < band.first)
+        ranges[BEFORE] = (attn_range_t){attn_sparse_globals(pattern, visible.first),
                                         attn_sparse_globals(pattern, band.first)};
-    if (band.last < seen.last)
+    if (band.last < visible.last)
         ranges[BEHIND] = (attn_range_t){attn_sparse_globals(pattern, band.last),
-                                        attn_sparse_globals(pattern, seen.last)};
+                                        attn_sparse_globals(pattern, visible.last)};
 }

@@ -54,5 +54,5 @@ int attn_sparse_next(const attn_pattern_t *base, const attn_head_t *head,
 void attn_sparse_see_all(const attn_pattern_t *pattern, const attn_problem_t *problem, int64_t keys,
                          int64_t query, attn_range_t *ranges) {
     (void)pattern;
-    ranges[0] = attn_sparse_place(problem, keys, query).seen;
+    ranges[0] = attn_sparse_place(problem, keys, query).visible;
 }

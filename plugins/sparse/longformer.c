@@ -11,9 +11,9 @@ static void see(const attn_pattern_t *base, const attn_problem_t *problem, int64
     const sparse_place_t at = attn_sparse_place(problem, keys, query);
     const int64_t p = at.position;
     ranges[1] =
-        p < pattern->global ? at.seen : attn_sparse_clamp(p - width + 1, p + width, at.seen);
+        p < pattern->global ? at.visible : attn_sparse_clamp(p - width + 1, p + width, at.visible);
     ranges[0] =
-        attn_sparse_clamp(0, pattern->global, (attn_range_t){at.seen.first, ranges[1].first});
+        attn_sparse_clamp(0, pattern->global, (attn_range_t){at.visible.first, ranges[1].first});
 }
 
 /* Of the first keys none goes, and others are the same from one key to the next. */

@@ -142,9 +142,9 @@ int64_t attn_sparse_near(const sparse_pattern_t *pattern, int64_t row, int64_t c
 int64_t attn_sparse_globals(const sparse_pattern_t *pattern, int64_t end);
 int64_t attn_sparse_global_key(const sparse_pattern_t *pattern, int64_t g);
 
-/** Ranges of a query that sees the keys of `band` and these of before and behind, among `seen`. */
-void attn_sparse_see_globals(const sparse_pattern_t *pattern, attn_range_t seen, attn_range_t band,
-                             attn_range_t *ranges);
+/** Ranges of a query that sees the keys of `band` and these of before and behind, among `visible`. */
+void attn_sparse_see_globals(const sparse_pattern_t *pattern, attn_range_t visible,
+                             attn_range_t band, attn_range_t *ranges);
 
 /** Pairs that all queries of all heads see, when all keys count, and those that are computed: of the
  * spans that a block of queries has; and how many keys and values of a head are read for them: at most, of more
@@ -161,12 +161,12 @@ int64_t attn_sparse_width(const sparse_pattern_t *pattern);
 /** A query's position, and the keys that the problem's rules let it see. */
 typedef struct sparse_place {
     int64_t position;
-    attn_range_t seen;
+    attn_range_t visible;
 } sparse_place_t;
 sparse_place_t attn_sparse_place(const attn_problem_t *problem, int64_t keys, int64_t query);
 
 /** Of those the keys [first, last). */
-attn_range_t attn_sparse_clamp(int64_t first, int64_t last, attn_range_t seen);
+attn_range_t attn_sparse_clamp(int64_t first, int64_t last, attn_range_t visible);
 
 /** 2^floor(log2 sqrt(keys)), the block size of the paper's experiments. */
 static inline int64_t sparse_root(int64_t keys) {

@@ -76,8 +76,8 @@ static scope_t scope_of(const sparse_pattern_t *pattern, const attn_problem_t *p
     const int64_t start = row * block - attn_query_position(problem, keys, 0);
     scope_t scope = {.queries = {attn_max(0, start), attn_min(problem->queries, start + block)}};
     if (scope.queries.first >= scope.queries.last) return scope;
-    const attn_range_t first = attn_sparse_place(problem, keys, scope.queries.first).seen;
-    const attn_range_t last = attn_sparse_place(problem, keys, scope.queries.last - 1).seen;
+    const attn_range_t first = attn_sparse_place(problem, keys, scope.queries.first).visible;
+    const attn_range_t last = attn_sparse_place(problem, keys, scope.queries.last - 1).visible;
     if (first.first >= last.last) return scope;
     scope.columns = (attn_range_t){first.first / block, (last.last - 1) / block + 1};
     scope.near = attn_sparse_clamp(row - pattern->local + 1, row + pattern->local, scope.columns);

@@ -7,7 +7,7 @@ static void see(const attn_pattern_t *base, const attn_problem_t *problem, int64
     const int64_t width = pattern->local * pattern->block;
     const sparse_place_t at = attn_sparse_place(problem, keys, query);
     const int64_t p = at.position;
-    ranges[0] = attn_sparse_clamp(p - width + 1, p + width, at.seen);
+    ranges[0] = attn_sparse_clamp(p - width + 1, p + width, at.visible);
 }
 
 const sparse_kind_t attn_sparse_window = {.facts = SPARSE_BLOCK | SPARSE_LOCAL,
