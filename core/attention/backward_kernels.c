@@ -10,7 +10,7 @@
 /* ---- what a task works in -------------------------------------------------------------------------- */
 
 typedef struct space {
-    backward_keys_t sides[EXACT_SEGMENTS];
+    backward_keys_t sides[EXACT_KEY_LISTS];
     backward_block_t *block;
 } space_t;
 
@@ -218,8 +218,8 @@ static void add_sinks(const backward_task_t *task, const backward_block_t *block
 
 /* ---- the keys that a block's queries see --------------------------------------------------------------- */
 
-/* What is done with the keys of a segment, for which the block's tiles have their ranges. */
-typedef void act_t(const backward_task_t *task, const space_t *space, int segment, watch_t *data);
+/* What is done with the keys of a key list, for which the block's tiles have their ranges. */
+typedef void act_t(const backward_task_t *task, const space_t *space, int key_list, watch_t *data);
 
 /* By a pattern these are key spans, one at a time. */
 static void each_run(const backward_task_t *task, const space_t *space, act_t *act, watch_t *data) {
@@ -239,8 +239,8 @@ static void each_run(const backward_task_t *task, const space_t *space, act_t *a
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) block->tiles[t].offsets = offsets;
 }
 
-static void each_segment(const backward_task_t *task, const space_t *space, act_t *act,
-                         watch_t *data) {
+static void each_key_list(const backward_task_t *task, const space_t *space, act_t *act,
+                          watch_t *data) {
     if (task->pattern) {
         each_run(task, space, act, data);
         return;
@@ -249,9 +249,9 @@ static void each_segment(const backward_task_t *task, const space_t *space, act_
     act(task, space, EXACT_ALL, data);
 }
 
-static void attend_keys(const backward_task_t *task, const space_t *space, int segment,
+static void attend_keys(const backward_task_t *task, const space_t *space, int key_list,
                         watch_t *data) {
-    const backward_keys_t *sides = &space->sides[segment];
+    const backward_keys_t *sides = &space->sides[key_list];
     const attn_range_t span = backward_span(space->block);
     const int is_watched = task->gradients->bias.data || task->gradients->slopes.data;
     make_ready(task, space->block, sides, span);
@@ -259,10 +259,10 @@ static void attend_keys(const backward_task_t *task, const space_t *space, int s
     backward_attend(space->block, sides, span, is_watched ? watch_logits : NULL, data);
 }
 
-static void sum_keys(const backward_task_t *task, const space_t *space, int segment,
+static void sum_keys(const backward_task_t *task, const space_t *space, int key_list,
                      watch_t *data) {
     backward_block_t *block = space->block;
-    const backward_keys_t *sides = &space->sides[segment];
+    const backward_keys_t *sides = &space->sides[key_list];
     (void)data;
     make_ready(task, block, sides, backward_span(block));
     exact_attend(block->tiles, (block->rows + TILE_ROWS - 1) / TILE_ROWS, &sides->key);
@@ -302,7 +302,7 @@ static void sum_coarse_rows(const backward_task_t *task, const space_t *space, w
         for (int64_t r = 0; r < TILE_ROWS; r++)
             exact_sink(tile, r, exact_sink_of(&task->head, tile->places[r].head));
     }
-    each_segment(task, space, sum_keys, data);
+    each_key_list(task, space, sum_keys, data);
     for (int64_t r = 0; r < block->rows; r++) {
         const attn_place_t at = place_of(block, r);
         if (is_coarse(block, r))
@@ -326,7 +326,7 @@ static void attend_block(const backward_task_t *task, const space_t *space,
     watch_t data = {.task = task, .queries = queries};
     read_block(block, task, queries);
     sum_coarse_rows(task, space, &data);
-    each_segment(task, space, attend_keys, &data);
+    each_key_list(task, space, attend_keys, &data);
     if (gradients->sinks.data) add_sinks(task, block);
     for (int64_t r = 0; gradients->query.data && r < block->rows; r++) {
         const attn_place_t at = place_of(block, r);

@@ -21,16 +21,16 @@ ATTN_INLINE void exact_lay_out_operands(exact_scratch_t *scratch, const attn_pro
     scratch->rows = attn_arena_take(arena, bf16->rows_stride, PANEL * sizeof(float));
 }
 
-/* Keys or values `first` <= j < first + count of a segment as floats in scratch->rows, and zeros behind them, up to whole
+/* Keys or values `first` <= j < first + count of a key list as floats in scratch->rows, and zeros behind them, up to whole
  * panels of both. */
-ATTN_RARE_STEP void bf16_read_rows_(const attn_head_t *head, const attn_key_rows_t *segment,
+ATTN_RARE_STEP void bf16_read_rows_(const attn_head_t *head, const attn_key_rows_t *key_list,
                                     const attn_tensor_t *tensor, const attn_tensor_t *scales,
                                     int64_t first, int64_t count, int64_t width,
                                     const exact_scratch_t *scratch) {
     const int64_t stride = scratch->bf16.rows_stride;
     for (int64_t j = 0; j < PANEL; j++) {
         float *row = scratch->rows + j * stride;
-        const int64_t at = j < count && segment->map ? segment->map[first + j] : first + j;
+        const int64_t at = j < count && key_list->map ? key_list->map[first + j] : first + j;
         if (j < count)
             convert_row(row, exact_at(tensor, attn_offset(tensor, head->batch, head->kv_head, at)),
                         tensor->dtype, tensor->stride[3], width,
@@ -49,32 +49,32 @@ ATTN_INLINE const uint16_t *bf16_row_(const attn_tensor_t *tensor, const attn_he
     return exact_at(tensor, attn_offset(tensor, head->batch, head->kv_head, row));
 }
 
-ATTN_RARE_STEP void bf16_pack_keys_(const attn_head_t *head, const attn_key_rows_t *segment,
+ATTN_RARE_STEP void bf16_pack_keys_(const attn_head_t *head, const attn_key_rows_t *key_list,
                                     int64_t first, int64_t count, const exact_panel_t *panel,
                                     const exact_scratch_t *scratch) {
     const attn_tensor_t *key = &head->io->key;
     const int64_t dim = head->problem->dim, words = bf16_words(dim);
-    if (bf16_are_words_(key, segment->map)) {
+    if (bf16_are_words_(key, key_list->map)) {
         bf16_pack_rows(bf16_row_(key, head, first), key->stride[2], count, dim, words, panel->keys);
         return;
     }
-    bf16_read_rows_(head, segment, key, &head->io->key_scales, first, count, dim, scratch);
+    bf16_read_rows_(head, key_list, key, &head->io->key_scales, first, count, dim, scratch);
     tile_pack(scratch->bf16.panel, PANEL, PANEL, dim, scratch->rows, scratch->bf16.rows_stride, 1,
               1.0f);
     bf16_pack(EXACT_PARTS, scratch->bf16.panel, PANEL, dim, words, panel->keys);
 }
 
-ATTN_RARE_STEP void bf16_pack_values_(const attn_head_t *head, const attn_key_rows_t *segment,
+ATTN_RARE_STEP void bf16_pack_values_(const attn_head_t *head, const attn_key_rows_t *key_list,
                                       int64_t first, int64_t count, const exact_panel_t *panel,
                                       const exact_scratch_t *scratch) {
     const attn_tensor_t *value = &head->io->value;
     const int64_t value_dim = head->problem->value_dim, stride = scratch->bf16.rows_stride;
-    if (bf16_are_words_(value, segment->map)) {
+    if (bf16_are_words_(value, key_list->map)) {
         *panel->finite = bf16_pack_columns(bf16_row_(value, head, first), value->stride[2], count,
                                            value_dim, panel->values);
         return;
     }
-    bf16_read_rows_(head, segment, value, &head->io->value_scales, first, count, value_dim,
+    bf16_read_rows_(head, key_list, value, &head->io->value_scales, first, count, value_dim,
                     scratch);
     *panel->finite = tile_all_finite(scratch->rows, stride, PANEL, value_dim);
     for (int64_t c = 0; c < value_dim; c += PANEL)
@@ -82,17 +82,17 @@ ATTN_RARE_STEP void bf16_pack_values_(const attn_head_t *head, const attn_key_ro
                   panel->values + c * EXACT_PARTS * BF16_VALUE_WORDS);
 }
 
-/** Pack panel number `number` of a segment of the head. */
-ATTN_RARE_STEP void exact_pack(const attn_head_t *head, const attn_key_rows_t *segment,
+/** Pack panel number `number` of a key list of the head. */
+ATTN_RARE_STEP void exact_pack(const attn_head_t *head, const attn_key_rows_t *key_list,
                                int64_t number, const exact_scratch_t *scratch) {
     const attn_io_t *io = head->io;
-    const int64_t first = number * PANEL, count = attn_min(PANEL, segment->count - first);
+    const int64_t first = number * PANEL, count = attn_min(PANEL, key_list->count - first);
     const exact_panel_t panel =
-        exact_panel_at(segment, number, head->problem->dim, head->problem->value_dim);
-    exact_fetch(&io->key, head, segment->map, first, count);
-    if (io->value.data) exact_fetch(&io->value, head, segment->map, first, count);
-    bf16_pack_keys_(head, segment, first, count, &panel, scratch);
-    if (io->value.data) bf16_pack_values_(head, segment, first, count, &panel, scratch);
+        exact_panel_at(key_list, number, head->problem->dim, head->problem->value_dim);
+    exact_fetch(&io->key, head, key_list->map, first, count);
+    if (io->value.data) exact_fetch(&io->value, head, key_list->map, first, count);
+    bf16_pack_keys_(head, key_list, first, count, &panel, scratch);
+    if (io->value.data) bf16_pack_values_(head, key_list, first, count, &panel, scratch);
 }
 
 /* The largest power of two that is no larger than `factor`: queries times that are as exact as queries, and as finite as

@@ -36,10 +36,10 @@ ATTN_INLINE uint64_t bf16_panel_bytes(int64_t dim, int64_t value_dim) {
     return bf16_key_bytes(dim) + bf16_value_bytes(value_dim) + ATTN_PIECE_ALIGNMENT;
 }
 
-ATTN_INLINE exact_panel_t exact_panel_at(const attn_key_rows_t *segment, int64_t number,
+ATTN_INLINE exact_panel_t exact_panel_at(const attn_key_rows_t *key_list, int64_t number,
                                          int64_t dim, int64_t value_dim) {
-    char *at = (char *)segment->panels +
-               (uint64_t)(number - segment->first_panel) * bf16_panel_bytes(dim, value_dim);
+    char *at = (char *)key_list->panels +
+               (uint64_t)(number - key_list->first_panel) * bf16_panel_bytes(dim, value_dim);
     return (exact_panel_t){
         .keys = (int32_t *)at,
         .values = (int32_t *)(at + bf16_key_bytes(dim)),
@@ -113,13 +113,13 @@ ATTN_INLINE void bf16_scores_part_(const exact_tile_t *tile, attn_range_t visibl
 }
 
 /* S of all rows for those of the keys [base, base + keys) that are `visible`: whole panels, or one vector of one. */
-ATTN_STEP void exact_products(exact_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
+ATTN_STEP void exact_products(exact_tile_t *tile, const attn_key_rows_t *key_list, int64_t base,
                               int64_t keys, attn_range_t visible) {
     const int64_t from = EXACT_HAS_ONE ? base % PANEL : 0;
     for (int64_t done = 0; done < keys; done += PANEL) {
         const int64_t first = base - from + done;
         const exact_panel_t panel =
-            exact_panel_at(segment, first / PANEL, tile->dim, tile->value_dim);
+            exact_panel_at(key_list, first / PANEL, tile->dim, tile->value_dim);
         bf16_scores_part_(tile, (attn_range_t){visible.first - first, visible.last - first},
                           panel.keys, tile->scores + done, from);
     }
@@ -148,14 +148,14 @@ ATTN_RARE_STEP void bf16_clean_(const int32_t *words, int32_t *clean) {
 /* sums += part p of the weights of the keys [base, base + keys), whole words, times part q of column c of their values, for
  * `vectors` vectors of columns from c on; `rows`, `vectors` and `clean`, whether values may not be finite, are constants. */
 ATTN_INLINE void bf16_add_keys_(int rows, int vectors, int clean, const exact_tile_t *tile,
-                                const attn_key_rows_t *segment, int64_t base, int64_t keys,
+                                const attn_key_rows_t *key_list, int64_t base, int64_t keys,
                                 int64_t c, int p, int q, bf16_sums_t *sums) {
     const int64_t part = BF16_VALUE_WORDS * PANEL;
     bf16_rows_t left = {tile->bf16.weights, EXACT_KEYS, TILE_ROWS * EXACT_KEYS};
     int32_t room[EXACT_PARTS * BF16_VALUE_WORDS * PANEL];
     for (int64_t j = base, end; j < base + keys; left.at += end - j, j = end) {
         end = attn_min(base + keys, attn_round_down(j, PANEL) + PANEL);
-        const exact_panel_t panel = exact_panel_at(segment, j / PANEL, tile->dim, tile->value_dim);
+        const exact_panel_t panel = exact_panel_at(key_list, j / PANEL, tile->dim, tile->value_dim);
         const int32_t *columns =
             panel.values + attn_round_down(c, PANEL) / PANEL * EXACT_PARTS * part;
         if (clean && !*panel.finite) {
@@ -169,13 +169,13 @@ ATTN_INLINE void bf16_add_keys_(int rows, int vectors, int clean, const exact_ti
 
 /* out[r][c] += their sum. */
 ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, exact_tile_t *tile,
-                                   const attn_key_rows_t *segment, int64_t base, int64_t keys,
+                                   const attn_key_rows_t *key_list, int64_t base, int64_t keys,
                                    int64_t c) {
     bf16_sums_t sums;
     bf16_zero(rows, vectors, &sums);
     BF16_EACH_PRODUCT(EXACT_PARTS, p, q)
     if (EXACT_PARTS == 1 || q < tile->bf16.value_parts)
-        bf16_add_keys_(rows, vectors, clean, tile, segment, base, keys, c, p, q, &sums);
+        bf16_add_keys_(rows, vectors, clean, tile, key_list, base, keys, c, p, q, &sums);
     bf16_end(&sums);
     ATTN_UNROLL
     for (int r = 0; r < rows; r++) {
@@ -188,12 +188,12 @@ ATTN_INLINE void bf16_add_columns_(int rows, int vectors, int clean, exact_tile_
 }
 
 ATTN_INLINE void bf16_add_rows_(int rows, int clean, exact_tile_t *tile,
-                                const attn_key_rows_t *segment, int64_t base, int64_t keys) {
+                                const attn_key_rows_t *key_list, int64_t base, int64_t keys) {
     int64_t c = 0;
     for (; c + PANEL <= tile->value_dim; c += PANEL)
-        bf16_add_columns_(rows, TILE_VECTORS, clean, tile, segment, base, keys, c);
+        bf16_add_columns_(rows, TILE_VECTORS, clean, tile, key_list, base, keys, c);
     for (; c < tile->value_dim; c += VF_LANES)
-        bf16_add_columns_(rows, 1, clean, tile, segment, base, keys, c);
+        bf16_add_columns_(rows, 1, clean, tile, key_list, base, keys, c);
 }
 
 /* Column c of a panel's key j, from its parts; where one is not finite, that. */
@@ -229,50 +229,50 @@ ATTN_RARE_STEP void bf16_add_seen_(exact_tile_t *tile, const exact_panel_t *pane
 }
 
 /* Finite values first, with the same sums as where all are: what a row does not see changes no bit of it. */
-ATTN_RARE_STEP void bf16_add_infinite_(exact_tile_t *tile, const attn_key_rows_t *segment,
+ATTN_RARE_STEP void bf16_add_infinite_(exact_tile_t *tile, const attn_key_rows_t *key_list,
                                        int64_t base, int64_t keys, int masked) {
-    bf16_add_rows_(TILE_ROWS, 1, tile, segment, base, keys);
+    bf16_add_rows_(TILE_ROWS, 1, tile, key_list, base, keys);
     for (int64_t j = base, end; j < base + keys; j = end) {
         end = attn_min(base + keys, attn_round_down(j, PANEL) + PANEL);
-        const exact_panel_t panel = exact_panel_at(segment, j / PANEL, tile->dim, tile->value_dim);
+        const exact_panel_t panel = exact_panel_at(key_list, j / PANEL, tile->dim, tile->value_dim);
         if (!*panel.finite)
             bf16_add_seen_(tile, &panel, j, end - j, tile->scores + j - base, masked);
     }
 }
 
 /* Whether all values of these keys are. */
-ATTN_INLINE int bf16_are_finite_(const exact_tile_t *tile, const attn_key_rows_t *segment,
+ATTN_INLINE int bf16_are_finite_(const exact_tile_t *tile, const attn_key_rows_t *key_list,
                                  int64_t base, int64_t keys) {
     int64_t finite = 1;
     for (int64_t p = base / PANEL; p * PANEL < base + keys; p++)
-        finite &= *exact_panel_at(segment, p, tile->dim, tile->value_dim).finite;
+        finite &= *exact_panel_at(key_list, p, tile->dim, tile->value_dim).finite;
     return (int)finite;
 }
 
 /* Add the values of the keys [base, base + keys), whose weights are split; `masked`: rows may leave out some of those that
  * they see. */
-ATTN_INLINE void exact_add_split_values(exact_tile_t *tile, const attn_key_rows_t *segment,
+ATTN_INLINE void exact_add_split_values(exact_tile_t *tile, const attn_key_rows_t *key_list,
                                         int64_t base, int64_t keys, int masked) {
-    if (!bf16_are_finite_(tile, segment, base, keys))
-        bf16_add_infinite_(tile, segment, base, keys, masked);
+    if (!bf16_are_finite_(tile, key_list, base, keys))
+        bf16_add_infinite_(tile, key_list, base, keys, masked);
     else if ((int)TILE_ROWS > (int)BF16_FEW_ROWS && tile->rows <= BF16_FEW_ROWS)
-        bf16_add_rows_(BF16_FEW_ROWS, 0, tile, segment, base, keys);
+        bf16_add_rows_(BF16_FEW_ROWS, 0, tile, key_list, base, keys);
     else
-        bf16_add_rows_(TILE_ROWS, 0, tile, segment, base, keys);
+        bf16_add_rows_(TILE_ROWS, 0, tile, key_list, base, keys);
 }
 
 /* The same by weights as they are. */
-ATTN_INLINE void exact_add_values(exact_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
+ATTN_INLINE void exact_add_values(exact_tile_t *tile, const attn_key_rows_t *key_list, int64_t base,
                                   int64_t keys, int masked) {
     if (!tile->out) return;
     bf16_split_weights_(tile, keys);
-    exact_add_split_values(tile, segment, base, keys, masked);
+    exact_add_split_values(tile, key_list, base, keys, masked);
 }
 
 /* Of a span that tiles take at once: exact_add_values() goes by panels anyway. */
-ATTN_INLINE int exact_add_finite(exact_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
+ATTN_INLINE int exact_add_finite(exact_tile_t *tile, const attn_key_rows_t *key_list, int64_t base,
                                  int64_t keys, attn_range_t run) {
-    (void)tile, (void)segment, (void)base, (void)keys, (void)run;
+    (void)tile, (void)key_list, (void)base, (void)keys, (void)run;
     return 0;
 }
 

@@ -14,17 +14,17 @@ ATTN_INLINE void exact_lay_out_operands(exact_scratch_t *scratch, const attn_pro
         attn_arena_take(arena, problem->dim, attn_max(PANEL, TILE_ROWS) * sizeof(float));
 }
 
-/** Pack panel number `panel` of a segment of the head, and copy its values in f32 where they are wanted.
+/** Pack panel number `panel` of a key list of the head, and copy its values in f32 where they are wanted.
  */
-ATTN_RARE_STEP void exact_pack(const attn_head_t *head, const attn_key_rows_t *segment,
+ATTN_RARE_STEP void exact_pack(const attn_head_t *head, const attn_key_rows_t *key_list,
                                int64_t panel, const exact_scratch_t *scratch) {
     float *rows = scratch->rows;
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *key = &head->io->key, *value = &head->io->value;
     const int64_t dim = problem->dim, value_dim = problem->value_dim;
-    const int64_t first = panel * PANEL, count = attn_min(PANEL, segment->count - first);
-    const int64_t *map = ATTN_SMALL ? NULL : segment->map;
-    float *packed = segment->panels + first * dim;
+    const int64_t first = panel * PANEL, count = attn_min(PANEL, key_list->count - first);
+    const int64_t *map = ATTN_SMALL ? NULL : key_list->map;
+    float *packed = key_list->panels + first * dim;
     exact_fetch(key, head, map, first, count);
     if (value->data) exact_fetch(value, head, map, first, count);
     if (!map && key->dtype == ATTN_F32) {
@@ -39,17 +39,17 @@ ATTN_RARE_STEP void exact_pack(const attn_head_t *head, const attn_key_rows_t *s
         }
         tile_pack(packed, PANEL, count, dim, rows, dim, 1, 1.0f);
     }
-    for (int64_t j = first; segment->copy && j < first + count; j++) {
+    for (int64_t j = first; key_list->copy && j < first + count; j++) {
         const int64_t at = map ? map[j] : j;
-        convert_row(segment->copy + j * segment->values_stride,
+        convert_row(key_list->copy + j * key_list->values_stride,
                     exact_at(value, attn_offset(value, head->batch, head->kv_head, at)),
                     value->dtype, value->stride[3], value_dim,
                     exact_token_scale(&head->io->value_scales, head, at));
     }
-    if (!ATTN_SMALL && segment->finite)
-        segment->finite[panel] =
-            !segment->values || tile_all_finite(segment->values + first * segment->values_stride,
-                                                segment->values_stride, count, value_dim);
+    if (!ATTN_SMALL && key_list->finite)
+        key_list->finite[panel] =
+            !key_list->values || tile_all_finite(key_list->values + first * key_list->values_stride,
+                                                 key_list->values_stride, count, value_dim);
 }
 
 /* Whether a tile's queries, one after another, stand so in memory, in f32. */

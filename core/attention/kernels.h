@@ -5,13 +5,13 @@
 #include "attention/pattern.h"
 #include "simd/tiers.h"
 
-enum { EXACT_ALL, EXACT_GATHERED, EXACT_SEGMENTS = ATTN_SMALL ? 1 : 2 };
+enum { EXACT_ALL, EXACT_GATHERED, EXACT_KEY_LISTS = ATTN_SMALL ? 1 : 2 };
 
 /* One head's keys and values, ready to be read by all its queries. */
 typedef struct exact_head {
     attn_head_t head;
     const attn_pattern_t *pattern; /* NULL: dense */
-    attn_key_rows_t segments[EXACT_SEGMENTS];
+    attn_key_rows_t key_lists[EXACT_KEY_LISTS];
     int64_t pass; /* of pattern->passes */
 } exact_head_t;
 
@@ -33,8 +33,8 @@ typedef struct exact_kernels {
     /* Counts the bytes of attn_queries_t.scratch. */
     void (*scratch)(const attn_problem_t *problem, const attn_pattern_t *pattern,
                     attn_arena_t *arena);
-    /* Pack panel number `panel` of a segment's keys, and its values if they need it. */
-    void (*pack)(const attn_head_t *head, const attn_key_rows_t *segment, int64_t panel,
+    /* Pack panel number `panel` of a key list's keys, and its values if they need it. */
+    void (*pack)(const attn_head_t *head, const attn_key_rows_t *key_list, int64_t panel,
                  void *scratch);
     /* Output and lse of the queries. */
     void (*attend)(const exact_head_t *head, const attn_queries_t *queries);

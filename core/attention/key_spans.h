@@ -14,7 +14,7 @@ enum { SPANS = 16 /* at most that are taken together */ };
 
 /* What a tile computes of a span: keys [base, base + keys), whole panels, or one vector of one; 0 keys: nothing. */
 typedef struct span_piece {
-    const attn_key_rows_t *segment;
+    const attn_key_rows_t *key_list;
     const attn_range_t *rows; /* [TILE_ROWS]: the keys visible to each row */
     attn_key_span_t run;
     int64_t base, keys;
@@ -47,18 +47,18 @@ ATTN_RARE_STEP void span_logits(exact_tile_t *tile, const span_piece_t *piece) {
     const uint32_t offsets = tile->offsets;
     if (piece->run.full) tile->offsets &= ~(uint32_t)ATTN_INPUT_MASK;
     span_look(tile, piece->rows, &piece->run);
-    exact_products(tile, piece->segment, piece->base, piece->keys,
+    exact_products(tile, piece->key_list, piece->base, piece->keys,
                    (attn_range_t){piece->run.first, piece->run.last});
-    exact_shape(tile, piece->segment, piece->base, piece->keys);
+    exact_shape(tile, piece->key_list, piece->base, piece->keys);
     tile->offsets = offsets;
 }
 
 /* The values of a span by the weights that stand at the tile's scores. */
 ATTN_RARE_STEP void span_accumulate(exact_tile_t *tile, const span_piece_t *piece) {
     const attn_range_t run = {piece->run.first, piece->run.last};
-    if (exact_add_finite(tile, piece->segment, piece->base, piece->keys, run)) return;
+    if (exact_add_finite(tile, piece->key_list, piece->base, piece->keys, run)) return;
     span_look(tile, piece->rows, &piece->run);
-    exact_add_values(tile, piece->segment, piece->base, piece->keys, tile->offsets != 0);
+    exact_add_values(tile, piece->key_list, piece->base, piece->keys, tile->offsets != 0);
 }
 
 /** Let a tile see `count` pieces, which have at most EXACT_KEYS keys in all. */

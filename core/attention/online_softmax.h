@@ -65,7 +65,7 @@ ATTN_RARE_STEP void exact_softcap(exact_tile_t *tile, int64_t keys) {
 }
 
 /* What is added to row r's logits for the keys [base, base + keys): bias, mask and ALiBi, times
- * `unit`: log4(e), or 1 for natural logits. `map` is the segment's. */
+ * `unit`: log4(e), or 1 for natural logits. `map` is the key list's. */
 ATTN_INLINE void exact_offsets(const exact_tile_t *tile, int r, const int64_t *map, int64_t base,
                                int64_t keys, float unit, float *offsets) {
     const exact_mods_t *mods = &tile->mods[r];
@@ -84,16 +84,16 @@ ATTN_INLINE void exact_offsets(const exact_tile_t *tile, int r, const int64_t *m
 }
 
 /* An offset of -inf masks: also a logit that is NaN. */
-ATTN_RARE_STEP void exact_add_offsets(exact_tile_t *tile, const attn_key_rows_t *segment,
+ATTN_RARE_STEP void exact_add_offsets(exact_tile_t *tile, const attn_key_rows_t *key_list,
                                       int64_t base, int64_t keys, float unit) {
     float offsets[EXACT_KEYS] = {0};
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * EXACT_KEYS;
         const int64_t visible = attn_min(keys, tile->last[r] - base);
-        if (ATTN_SMALL || !segment->map) /* known while compiling: keys follow each other */
+        if (ATTN_SMALL || !key_list->map) /* known while compiling: keys follow each other */
             exact_offsets(tile, r, NULL, base, visible, unit, offsets);
         else
-            exact_offsets(tile, r, segment->map, base, visible, unit, offsets);
+            exact_offsets(tile, r, key_list->map, base, visible, unit, offsets);
         for (int64_t j = 0; j < visible; j += VF_LANES) {
             const vf offset = vf_load(offsets + j), below = vf_sub(vf_set1(-FLT_MAX), offset);
             vf_store(row + j, vf_select_positive(below, offset, vf_add(vf_load(row + j), offset)));
@@ -114,10 +114,10 @@ ATTN_STEP void exact_mask_ranges(exact_tile_t *tile, int64_t base, int64_t keys)
 }
 
 /* The stages after the product. */
-ATTN_INLINE void exact_shape(exact_tile_t *tile, const attn_key_rows_t *segment, int64_t base,
+ATTN_INLINE void exact_shape(exact_tile_t *tile, const attn_key_rows_t *key_list, int64_t base,
                              int64_t keys) {
     if (tile->softcap != 0.0f) exact_softcap(tile, keys);
-    if (tile->offsets) exact_add_offsets(tile, segment, base, keys, ATTN_LOG4_E);
+    if (tile->offsets) exact_add_offsets(tile, key_list, base, keys, ATTN_LOG4_E);
     exact_mask_ranges(tile, base, keys);
 }
 
@@ -192,7 +192,7 @@ ATTN_STEP void exact_softmax(exact_tile_t *tile, int64_t keys) {
     }
 }
 
-/* First and last position in a segment that any row of the tile sees. */
+/* First and last position in a key list that any row of the tile sees. */
 ATTN_RARE_STEP void exact_span(const exact_tile_t *tile, int64_t *first, int64_t *last) {
     *first = INT64_MAX, *last = 0;
     for (int r = 0; r < TILE_ROWS; r++)
@@ -203,26 +203,26 @@ ATTN_RARE_STEP void exact_span(const exact_tile_t *tile, int64_t *first, int64_t
     if (!*last) *first = 0;
 }
 
-/* How a tile sees the keys [base, base + keys) of a segment, whole panels and at most EXACT_KEYS; `data` is the step's. */
-typedef void exact_step_t(const void *data, exact_tile_t *tile, const attn_key_rows_t *segment,
+/* How a tile sees the keys [base, base + keys) of a key list, whole panels and at most EXACT_KEYS; `data` is the step's. */
+typedef void exact_step_t(const void *data, exact_tile_t *tile, const attn_key_rows_t *key_list,
                           int64_t base, int64_t keys);
 
 /* With the online softmax. */
-ATTN_INLINE void exact_step(const void *data, exact_tile_t *tile, const attn_key_rows_t *segment,
+ATTN_INLINE void exact_step(const void *data, exact_tile_t *tile, const attn_key_rows_t *key_list,
                             int64_t base, int64_t keys) {
     (void)data;
-    exact_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
-    exact_shape(tile, segment, base, keys);
+    exact_products(tile, key_list, base, keys, (attn_range_t){tile->low, tile->high});
+    exact_shape(tile, key_list, base, keys);
     exact_softmax(tile, keys);
-    exact_add_values(tile, segment, base, keys, tile->offsets != 0);
+    exact_add_values(tile, key_list, base, keys, tile->offsets != 0);
 }
 
 /**
- * Let `count` tiles, whose ranges are set, see a whole segment by a step, which is a constant. Block by block for all of
+ * Let `count` tiles, whose ranges are set, see a whole key list by a step, which is a constant. Block by block for all of
  * them, so that a block's keys and values are read from the nearest cache by all but the first.
  */
 ATTN_INLINE void exact_attend_by(exact_step_t *step, const void *data, exact_tile_t *tiles,
-                                 int64_t count, const attn_key_rows_t *segment) {
+                                 int64_t count, const attn_key_rows_t *key_list) {
     int64_t low = INT64_MAX, high = 0;
     for (int64_t t = 0; t < count; t++) {
         exact_span(&tiles[t], &tiles[t].low, &tiles[t].high);
@@ -235,14 +235,14 @@ ATTN_INLINE void exact_attend_by(exact_step_t *step, const void *data, exact_til
         for (int64_t t = 0; t < count; t++)
             if (tiles[t].low < base + EXACT_KEYS && base < tiles[t].high) {
                 const int64_t first = attn_max(base, attn_round_down(tiles[t].low, PANEL));
-                step(data, &tiles[t], segment, first,
+                step(data, &tiles[t], key_list, first,
                      attn_min(base + EXACT_KEYS - first,
                               attn_round_up(tiles[t].high - first, PANEL)));
             }
 }
 
-ATTN_STEP void exact_attend(exact_tile_t *tiles, int64_t count, const attn_key_rows_t *segment) {
-    exact_attend_by(exact_step, NULL, tiles, count, segment);
+ATTN_STEP void exact_attend(exact_tile_t *tiles, int64_t count, const attn_key_rows_t *key_list) {
+    exact_attend_by(exact_step, NULL, tiles, count, key_list);
 }
 
 /* ---- results --------------------------------------------------------------------------------------- */

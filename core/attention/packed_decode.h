@@ -17,7 +17,7 @@ enum {
 
 typedef struct packed {
     exact_scratch_t exact;
-    attn_key_rows_t segment;
+    attn_key_rows_t key_list;
     int64_t panels; /* that there is room for */
 } packed_t;
 
@@ -32,8 +32,8 @@ ATTN_RARE_STEP packed_t packed_lay_out(const attn_problem_t *problem, attn_arena
     exact->scores = attn_arena_take(arena, TILE_ROWS * EXACT_KEYS, sizeof(float));
     exact_lay_out_operands(exact, problem, PACKED_TILES, arena);
     space.panels = size > PACKED_BYTES ? 1 : attn_min(most, (int64_t)(PACKED_BYTES / size));
-    space.segment.count = problem->keys;
-    space.segment.panels = attn_arena_take(arena, space.panels, size);
+    space.key_list.count = problem->keys;
+    space.key_list.panels = attn_arena_take(arena, space.panels, size);
     return space;
 }
 
@@ -68,14 +68,14 @@ ATTN_RARE_STEP void packed_begin_tile(const decode_task_t *task, const packed_t 
 /* All tiles over the keys [base, last), which have room together. */
 ATTN_RARE_STEP void packed_attend_block(const decode_task_t *task, packed_t *space, int64_t tiles,
                                         int64_t base, int64_t last) {
-    attn_key_rows_t *segment = &space->segment;
-    segment->first_panel = base / PANEL;
+    attn_key_rows_t *key_list = &space->key_list;
+    key_list->first_panel = base / PANEL;
     for (int64_t key = base; key < last; key += PANEL)
-        exact_pack(task->head, segment, key / PANEL, &space->exact);
+        exact_pack(task->head, key_list, key / PANEL, &space->exact);
     for (exact_tile_t *tile = space->exact.tiles; tile < space->exact.tiles + tiles; tile++) {
         const int64_t first = attn_max(base, attn_round_down(tile->low, PANEL));
         const int64_t end = attn_min(last, tile->high);
-        if (first < end) exact_step(NULL, tile, segment, first, attn_round_up(end - first, PANEL));
+        if (first < end) exact_step(NULL, tile, key_list, first, attn_round_up(end - first, PANEL));
     }
 }
 

@@ -5,7 +5,7 @@
 /* A unit of keys and values in flight, and where its values are copied to. */
 typedef struct slot {
     exact_head_t head;
-    float *copies[EXACT_SEGMENTS];
+    float *copies[EXACT_KEY_LISTS];
     attn_range_t visible; /* panels of its keys that some query sees */
 } slot_t;
 
@@ -17,9 +17,9 @@ typedef struct workspace {
     uint64_t scratch_size;
 } workspace_t;
 
-/* Segments that a head has. */
-static int segment_count(const exact_plan_t *plan) {
-    return ATTN_SMALL || !plan->pattern ? 1 : EXACT_SEGMENTS;
+/* Lists that a head has. */
+static int key_list_count(const exact_plan_t *plan) {
+    return ATTN_SMALL || !plan->pattern ? 1 : EXACT_KEY_LISTS;
 }
 
 /* Whether each pass over a head's keys has a list of its own. */
@@ -31,12 +31,12 @@ static int64_t pass_count(const exact_plan_t *plan) {
     return has_lists(plan) ? plan->pattern->passes : 1;
 }
 
-static int64_t key_count(const exact_plan_t *plan, int segment) {
-    return segment == EXACT_ALL ? plan->problem.keys : plan->pattern->gathered;
+static int64_t key_count(const exact_plan_t *plan, int key_list) {
+    return key_list == EXACT_ALL ? plan->problem.keys : plan->pattern->gathered;
 }
 
-static int64_t panel_count(const exact_plan_t *plan, int segment) {
-    return (key_count(plan, segment) + plan->kernels->panel - 1) / plan->kernels->panel;
+static int64_t panel_count(const exact_plan_t *plan, int key_list) {
+    return (key_count(plan, key_list) + plan->kernels->panel - 1) / plan->kernels->panel;
 }
 
 /* Floats from row to row of copied values: whole cache lines. */
@@ -137,21 +137,21 @@ static int64_t slot_count(const exact_plan_t *plan) {
     return attn_min(problem->batch * problem->kv_heads, attn_min(wanted, most));
 }
 
-static void lay_out_segment(const exact_plan_t *plan, int s, slot_t *slot, attn_arena_t *arena) {
-    attn_key_rows_t *segment = &slot->head.segments[s];
-    segment->count = key_count(plan, s);
-    segment->panels = attn_arena_take(arena, panel_count(plan, s), panel_size(plan));
+static void lay_out_key_list(const exact_plan_t *plan, int s, slot_t *slot, attn_arena_t *arena) {
+    attn_key_rows_t *key_list = &slot->head.key_lists[s];
+    key_list->count = key_count(plan, s);
+    key_list->panels = attn_arena_take(arena, panel_count(plan, s), panel_size(plan));
     if (!has_values(plan))
-        slot->copies[s] = attn_arena_take(arena, segment->count,
+        slot->copies[s] = attn_arena_take(arena, key_list->count,
                                           (uint64_t)values_stride(&plan->problem) * sizeof(float));
     if (!ATTN_SMALL && plan->pattern)
-        segment->finite = attn_arena_take(arena, panel_count(plan, s), 1);
-    if (s == EXACT_GATHERED) segment->map = plan->pattern->map;
+        key_list->finite = attn_arena_take(arena, panel_count(plan, s), 1);
+    if (s == EXACT_GATHERED) key_list->map = plan->pattern->map;
 }
 
 static slot_t lay_out_slot(const exact_plan_t *plan, attn_arena_t *arena) {
     slot_t slot = {.head = {.pattern = plan->pattern}};
-    for (int s = 0; s < segment_count(plan); s++) lay_out_segment(plan, s, &slot, arena);
+    for (int s = 0; s < key_list_count(plan); s++) lay_out_key_list(plan, s, &slot, arena);
     return slot;
 }
 
@@ -207,17 +207,17 @@ static int is_aligned(const attn_tensor_t *value, const float *first_row) {
 static void choose_values(const exact_plan_t *plan, slot_t *slot, int s) {
     const attn_head_t *head = &slot->head.head;
     const attn_tensor_t *value = &head->io->value;
-    attn_key_rows_t *segment = &slot->head.segments[s];
-    segment->copy = NULL;
-    segment->values = NULL;
+    attn_key_rows_t *key_list = &slot->head.key_lists[s];
+    key_list->copy = NULL;
+    key_list->values = NULL;
     if (!value->data || has_values(plan)) return;
     if (s == EXACT_ALL && value->dtype == ATTN_F32 && value->stride[3] == 1) {
-        segment->values = attn_row(value, head->batch, head->kv_head, 0);
-        segment->values_stride = value->stride[2];
-        if (is_aligned(value, segment->values)) return;
+        key_list->values = attn_row(value, head->batch, head->kv_head, 0);
+        key_list->values_stride = value->stride[2];
+        if (is_aligned(value, key_list->values)) return;
     }
-    segment->values = segment->copy = slot->copies[s];
-    segment->values_stride = values_stride(&plan->problem);
+    key_list->values = key_list->copy = slot->copies[s];
+    key_list->values_stride = values_stride(&plan->problem);
 }
 
 /* Keys that some query of a unit sees by position: the first ones see the first, the last ones the last. */
@@ -258,7 +258,7 @@ static void pack_task(void *data, int64_t task, uint32_t worker) {
     const int gathered = !ATTN_SMALL && number >= in_place;
     const int64_t panel = gathered ? number - in_place : run->in_place.first + number;
     if (!gathered && (panel < slot->visible.first || panel >= slot->visible.last)) return;
-    run->plan->kernels->pack(&head->head, &head->segments[gathered], panel,
+    run->plan->kernels->pack(&head->head, &head->key_lists[gathered], panel,
                              run->space.scratch + worker * run->space.scratch_size);
 }
 
@@ -267,10 +267,10 @@ static void take_head(const prefill_run_t *run, slot_t *slot, int64_t number) {
     exact_head_t *head = &slot->head;
     head->head = attn_unit(run->plan, run->io, run->units, number);
     slot->visible = visible_panels(run, &head->head);
-    for (int s = 0; s < segment_count(run->plan); s++) choose_values(run->plan, slot, s);
+    for (int s = 0; s < key_list_count(run->plan); s++) choose_values(run->plan, slot, s);
     head->pass = run->pass;
-    if (!ATTN_SMALL && has_lists(run->plan)) /* else there is no such segment */
-        head->segments[EXACT_GATHERED].map =
+    if (!ATTN_SMALL && has_lists(run->plan)) /* else there is no such key list */
+        head->key_lists[EXACT_GATHERED].map =
             head->pattern->list(head->pattern, &head->head, run->pass);
 }
 
@@ -284,7 +284,7 @@ static void pack_heads(prefill_run_t *run, int64_t first, int64_t count) {
         all->last = i ? attn_max(all->last, slot->visible.last) : slot->visible.last;
     }
     run->panels = all->last - all->first;
-    if (segment_count(run->plan) > 1) run->panels += panel_count(run->plan, EXACT_GATHERED);
+    if (key_list_count(run->plan) > 1) run->panels += panel_count(run->plan, EXACT_GATHERED);
     if (run->panels) attn_host_parallel_for(run->plan->host, count * run->panels, pack_task, run);
 }
 

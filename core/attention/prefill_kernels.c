@@ -16,17 +16,17 @@ static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern
     exact_lay_out(problem, arena);
 }
 
-static void pack(const attn_head_t *head, const attn_key_rows_t *segment, int64_t panel,
+static void pack(const attn_head_t *head, const attn_key_rows_t *key_list, int64_t panel,
                  void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     const exact_scratch_t space = exact_lay_out(head->problem, &arena);
-    exact_pack(head, segment, panel, &space);
+    exact_pack(head, key_list, panel, &space);
 }
 
 /* ---- patterns: key spans ------------------------------------------------------------------------ */
 
-static const attn_key_rows_t *segment_of(const exact_head_t *head, const attn_key_span_t *run) {
-    return &head->segments[run->range < head->pattern->in_place ? EXACT_ALL : EXACT_GATHERED];
+static const attn_key_rows_t *key_list_of(const exact_head_t *head, const attn_key_span_t *run) {
+    return &head->key_lists[run->range < head->pattern->in_place ? EXACT_ALL : EXACT_GATHERED];
 }
 
 /* Runs by runs for all tiles, so that their keys and values are read from the nearest cache by all but
@@ -40,7 +40,7 @@ ATTN_RARE_STEP void attend_runs(const exact_head_t *head, const attn_queries_t *
     for (int taken; (taken = attn_spans_take(&walk, runs, SPANS, EXACT_KEYS, PANEL)) > 0;)
         for (int64_t t = 0; t < count; t++) {
             for (int i = 0; i < taken; i++) {
-                pieces[i].segment = segment_of(head, &runs[i]);
+                pieces[i].key_list = key_list_of(head, &runs[i]);
                 pieces[i].rows = walk.rows[runs[i].range] + t * TILE_ROWS;
                 span_cut(&pieces[i], &runs[i], walk.tiles[runs[i].range][t]);
             }
@@ -58,7 +58,7 @@ ATTN_RARE_STEP void attend_keys(const exact_head_t *head, const attn_queries_t *
         return;
     }
     exact_see_all(&head->head, tiles, count);
-    exact_attend(tiles, count, &head->segments[EXACT_ALL]);
+    exact_attend(tiles, count, &head->key_lists[EXACT_ALL]);
 }
 
 ATTN_RARE_STEP void prefill_attend(const exact_head_t *head, const attn_queries_t *queries) {
@@ -85,7 +85,7 @@ ATTN_RARE_STEP void write_runs(const exact_head_t *head, const attn_queries_t *q
             const uint32_t offsets = tiles[t].offsets;
             span_look(&tiles[t], walk.rows[run.range] + t * TILE_ROWS, &run);
             if (run.full) tiles[t].offsets &= ~(uint32_t)ATTN_INPUT_MASK;
-            exact_scores(&tiles[t], segment_of(head, &run), stage, rows + t * TILE_ROWS);
+            exact_scores(&tiles[t], key_list_of(head, &run), stage, rows + t * TILE_ROWS);
             tiles[t].offsets = offsets;
         }
 }
@@ -96,7 +96,7 @@ ATTN_RARE_STEP void write_scores(const exact_head_t *head, const attn_queries_t 
                                  float *const *rows) {
     const int weights = stage == ATTN_SCORES_WEIGHTS;
     const int64_t keys = head->head.problem->keys;
-    const attn_key_rows_t *all = &head->segments[EXACT_ALL];
+    const attn_key_rows_t *all = &head->key_lists[EXACT_ALL];
     if (!weights && stage != ATTN_SCORES_MASKED) {
         exact_see_hidden(tiles, count, keys);
         exact_scores_of_all(all, tiles, count, stage, rows);

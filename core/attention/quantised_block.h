@@ -45,11 +45,11 @@ static block_t lay_out_block(int bytes, const attn_problem_t *problem, attn_aren
     return block;
 }
 
-static block_t block_at(int bytes, const attn_problem_t *problem, const attn_key_rows_t *segment,
+static block_t block_at(int bytes, const attn_problem_t *problem, const attn_key_rows_t *key_list,
                         int64_t number) {
     attn_arena_t size = {.base = NULL};
     lay_out_block(bytes, problem, &size);
-    attn_arena_t arena = {.base = (char *)segment->panels + (uint64_t)number * size.used};
+    attn_arena_t arena = {.base = (char *)key_list->panels + (uint64_t)number * size.used};
     return lay_out_block(bytes, problem, &arena);
 }
 
@@ -206,16 +206,16 @@ ATTN_INLINE void pack_values(const form_t form, const attn_head_t *head, const p
     }
 }
 
-/* Block number `number` of a segment; `memory` has room for packing. */
-ATTN_INLINE void pack(const form_t form, const attn_head_t *head, const attn_key_rows_t *segment,
+/* Block number `number` of a key list; `memory` has room for packing. */
+ATTN_INLINE void pack(const form_t form, const attn_head_t *head, const attn_key_rows_t *key_list,
                       int64_t number, void *memory) {
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *key = &head->io->key;
     attn_arena_t arena = {.base = memory};
     const packing_t packing = lay_out_packing(problem, &arena);
-    const block_t block = block_at(form.bytes, problem, segment, number);
+    const block_t block = block_at(form.bytes, problem, key_list, number);
     const int64_t first = number * QUANTISED_KEYS;
-    part_t part = {.first = first, .count = attn_min(QUANTISED_KEYS, segment->count - first)};
+    part_t part = {.first = first, .count = attn_min(QUANTISED_KEYS, key_list->count - first)};
     for (int64_t j = 0; j < part.count; j++)
         convert_row(packing.rows + j * packing.stride,
                     exact_at(key, attn_offset(key, head->batch, head->kv_head, first + j)),

@@ -42,7 +42,7 @@ static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern
 /* One tile and one block, of which it sees the keys from `first` on, `keys` of them: whole panels. */
 typedef struct step {
     const attn_head_t *head;
-    const attn_key_rows_t *segment;
+    const attn_key_rows_t *key_list;
     exact_tile_t *tile;
     const queries_t *queries;
     const block_t *block;
@@ -131,7 +131,7 @@ static void add_infinite(const step_t *step) {
     float *value = step->space->packing.rows;
     for (int64_t j = 0; j < step->keys; j++) {
         const int64_t key = step->base + step->first + j;
-        if (key >= step->segment->count) break;
+        if (key >= step->key_list->count) break;
         read_value(step->head, key, value);
         if (tile_all_finite(value, 0, 1, tile->value_dim)) continue;
         for (int r = 0; r < tile->rows; r++)
@@ -146,7 +146,7 @@ ATTN_INLINE void take_step(const form_t form, const step_t *step) {
     const int64_t row_bytes = QUANTISED_KEYS * form.bytes;
     float rescale[EXACT_ROWS], scales[EXACT_ROWS];
     find_products(form, step);
-    exact_shape(step->tile, step->segment, step->base + step->first, step->keys);
+    exact_shape(step->tile, step->key_list, step->base + step->first, step->keys);
     weigh(form, step, rescale, scales);
     if (!tile->out) return;
     memset(step->space->weights + tile->rows * row_bytes, form.bytes == 1 ? DOTS_ZERO : 0,
@@ -172,7 +172,7 @@ static step_t step_of(const exact_head_t *head, const space_t *space, int64_t t,
     const int64_t last = attn_min(base + QUANTISED_KEYS, tile->high);
     return (step_t){
         .head = &head->head,
-        .segment = &head->segments[EXACT_ALL],
+        .key_list = &head->key_lists[EXACT_ALL],
         .tile = tile,
         .queries = &space->queries[t],
         .block = block,
@@ -193,8 +193,8 @@ ATTN_INLINE void write_step(const form_t form, const step_t *step, const scores_
                             float *const *rows) {
     const int64_t first = step->base + step->first;
     find_products(form, step);
-    exact_score(step->tile, step->segment, first, step->keys, scores->stage);
-    exact_copy_scores(step->tile, step->segment, first, step->keys, rows);
+    exact_score(step->tile, step->key_list, first, step->keys, scores->stage);
+    exact_copy_scores(step->tile, step->key_list, first, step->keys, rows);
 }
 
 /* Block by block for all tiles, as exact_attend() has it. */
@@ -210,7 +210,7 @@ ATTN_INLINE void walk_blocks(const form_t form, const exact_head_t *head, const 
     }
     for (int64_t base = low / QUANTISED_KEYS * QUANTISED_KEYS; base < high;
          base += QUANTISED_KEYS) {
-        const block_t block = block_at(form.bytes, head->head.problem, &head->segments[EXACT_ALL],
+        const block_t block = block_at(form.bytes, head->head.problem, &head->key_lists[EXACT_ALL],
                                        base / QUANTISED_KEYS);
         for (int64_t t = 0; t < count; t++) {
             const step_t step = step_of(head, space, t, base, &block);
@@ -294,9 +294,9 @@ ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const exact_head_
         lay_out_block(form.bytes, problem, &size);                                                 \
         return size.used;                                                                          \
     }                                                                                              \
-    ATTN_RARE_STEP void name##_pack(const attn_head_t *head, const attn_key_rows_t *segment,       \
+    ATTN_RARE_STEP void name##_pack(const attn_head_t *head, const attn_key_rows_t *key_list,      \
                                     int64_t number, void *memory) {                                \
-        pack(form, head, segment, number, memory);                                                 \
+        pack(form, head, key_list, number, memory);                                                \
     }                                                                                              \
     static __attribute__((noinline)) void name##_walk(                                             \
         const exact_head_t *head, const space_t *space, int64_t count, const scores_t *scores) {   \

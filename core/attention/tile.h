@@ -49,7 +49,7 @@ typedef struct exact_tile {
     float *out;         /* [TILE_ROWS][out_stride]; NULL when only the normaliser is wanted */
     int64_t out_stride; /* at least value_dim rounded up to VF_LANES */
     float *scores;      /* [TILE_ROWS][EXACT_KEYS], scratch */
-    int64_t first[TILE_ROWS], last[TILE_ROWS]; /* positions in the segment that each row sees */
+    int64_t first[TILE_ROWS], last[TILE_ROWS]; /* positions in the key list that each row sees */
     int64_t low, high;               /* positions that any row sees, from the first to the last */
     float max[EXACT_ROWS];           /* M; -FLT_MAX before anything was seen */
     float sums[TILE_ROWS][VF_LANES]; /* L, still to be added up over the lanes */

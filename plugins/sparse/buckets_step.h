@@ -13,8 +13,9 @@
 typedef struct buckets_tiles {
     exact_tile_t *tiles;
     const sparse_buckets_t *buckets;
-    int64_t round;                       /* whose keys they see; behind the last: those of all */
-    int64_t own[EXACT_TILES][TILE_ROWS]; /* where in the segment each row's own key is, or is not */
+    int64_t round; /* whose keys they see; behind the last: those of all */
+    int64_t own[EXACT_TILES]
+               [TILE_ROWS]; /* where in the key list each row's own key is, or is not */
 } buckets_tiles_t;
 
 /* The first of list[first .. last) that is at least `least`. */
@@ -71,7 +72,7 @@ ATTN_RARE_STEP void buckets_see_all(buckets_tiles_t *all, const attn_head_t *hea
  * tiles', or, behind the last, in any. `unit`: as for exact_offsets().
  */
 ATTN_RARE_STEP void buckets_part_(const buckets_tiles_t *all, exact_tile_t *tile,
-                                  const attn_key_rows_t *segment, int64_t base, int64_t keys,
+                                  const attn_key_rows_t *key_list, int64_t base, int64_t keys,
                                   float unit) {
     const sparse_buckets_t *buckets = all->buckets;
     const int64_t *places = all->own[tile - all->tiles];
@@ -79,9 +80,10 @@ ATTN_RARE_STEP void buckets_part_(const buckets_tiles_t *all, exact_tile_t *tile
     float codes[SPARSE_MOST_ROUNDS][EXACT_KEYS];
     for (int64_t round = 0; round < all->round; round++)
         for (int64_t j = 0; j < keys; j++) {
-            const int64_t at = attn_min(base + j, segment->count - 1);
+            const int64_t at = attn_min(base + j, key_list->count - 1);
             codes[round][j] =
-                buckets->key_codes[round * buckets->keys + (segment->map ? segment->map[at] : at)];
+                buckets
+                    ->key_codes[round * buckets->keys + (key_list->map ? key_list->map[at] : at)];
         }
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * EXACT_KEYS;
@@ -102,32 +104,33 @@ ATTN_RARE_STEP void buckets_part_(const buckets_tiles_t *all, exact_tile_t *tile
 }
 
 /* A exact_step_t. */
-ATTN_INLINE void buckets_step(const void *data, exact_tile_t *tile, const attn_key_rows_t *segment,
+ATTN_INLINE void buckets_step(const void *data, exact_tile_t *tile, const attn_key_rows_t *key_list,
                               int64_t base, int64_t keys) {
     const buckets_tiles_t *all = data;
-    exact_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
-    exact_shape(tile, segment, base, keys);
-    buckets_part_(all, tile, segment, base, keys, ATTN_LOG4_E);
+    exact_products(tile, key_list, base, keys, (attn_range_t){tile->low, tile->high});
+    exact_shape(tile, key_list, base, keys);
+    buckets_part_(all, tile, key_list, base, keys, ATTN_LOG4_E);
     exact_softmax(tile, keys);
-    exact_add_values(tile, segment, base, keys,
+    exact_add_values(tile, key_list, base, keys,
                      tile->offsets || all->round || all->buckets->own != 0.0f);
 }
 
 ATTN_STEP void buckets_attend(const buckets_tiles_t *all, int64_t count,
-                              const attn_key_rows_t *segment) {
-    exact_attend_by(buckets_step, all, all->tiles, count, segment);
+                              const attn_key_rows_t *key_list) {
+    exact_attend_by(buckets_step, all, all->tiles, count, key_list);
 }
 
 /* A exact_score_t, of masked logits and weights. */
-ATTN_INLINE void buckets_score(const void *data, exact_tile_t *tile, const attn_key_rows_t *segment,
-                               int64_t base, int64_t keys, int32_t stage) {
+ATTN_INLINE void buckets_score(const void *data, exact_tile_t *tile,
+                               const attn_key_rows_t *key_list, int64_t base, int64_t keys,
+                               int32_t stage) {
     if (stage != ATTN_SCORES_WEIGHTS) {
-        exact_score(tile, segment, base, keys, stage);
-        buckets_part_(data, tile, segment, base, keys, 1.0f);
+        exact_score(tile, key_list, base, keys, stage);
+        buckets_part_(data, tile, key_list, base, keys, 1.0f);
         return;
     }
-    exact_shape(tile, segment, base, keys);
-    buckets_part_(data, tile, segment, base, keys, ATTN_LOG4_E);
+    exact_shape(tile, key_list, base, keys);
+    buckets_part_(data, tile, key_list, base, keys, ATTN_LOG4_E);
     exact_weigh(tile, keys);
 }
 

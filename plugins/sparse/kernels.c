@@ -8,18 +8,18 @@ static const sparse_pattern_t *pattern_of(const exact_head_t *head) {
     return (const sparse_pattern_t *)head->pattern;
 }
 
-static void pack(const attn_head_t *head, const attn_key_rows_t *segment, int64_t panel,
+static void pack(const attn_head_t *head, const attn_key_rows_t *key_list, int64_t panel,
                  void *scratch) {
     attn_arena_t arena = {.base = scratch};
     const exact_scratch_t space = exact_lay_out(head->problem, &arena);
-    exact_pack(head, segment, panel, &space);
+    exact_pack(head, key_list, panel, &space);
 }
 
 /* Logits before masking: of all keys. */
 ATTN_RARE_STEP void write_logits(const exact_head_t *head, exact_tile_t *tiles, int64_t count,
                                  int32_t stage, float *const *rows) {
     exact_see_hidden(tiles, count, head->head.problem->keys);
-    exact_scores_of_all(&head->segments[EXACT_ALL], tiles, count, stage, rows);
+    exact_scores_of_all(&head->key_lists[EXACT_ALL], tiles, count, stage, rows);
 }
 
 static int is_after_masking(int32_t stage) {
@@ -54,7 +54,7 @@ ATTN_RARE_STEP void see_topkeys(const exact_head_t *head, const topkeys_scratch_
     const topkeys_t topkeys = {space->exact.tiles, space->select.rows};
     select_begin(&space->select, tiles * TILE_ROWS);
     exact_see_all(&head->head, space->exact.tiles, tiles);
-    topkeys_attend(&topkeys, tiles, &head->segments[EXACT_ALL]);
+    topkeys_attend(&topkeys, tiles, &head->key_lists[EXACT_ALL]);
 }
 
 ATTN_RARE_STEP void attend_topkeys(const exact_head_t *head, const attn_queries_t *queries) {
@@ -80,7 +80,7 @@ ATTN_RARE_STEP void topkeys_scores(const exact_head_t *head, const attn_queries_
     exact_fill(rows, attn_row_count(queries), keys, nothing_of(stage));
     see_topkeys(head, &space, tiles);
     exact_see_all(&head->head, space.exact.tiles, tiles);
-    exact_scores_of_all(&head->segments[EXACT_ALL], space.exact.tiles, tiles, stage, rows);
+    exact_scores_of_all(&head->key_lists[EXACT_ALL], space.exact.tiles, tiles, stage, rows);
     for (int64_t i = 0; i < attn_row_count(queries); i++)
         select_drop(&space.select.rows[i], rows[i], keys, nothing_of(stage));
 }
@@ -128,7 +128,7 @@ ATTN_RARE_STEP void attend_buckets(const exact_head_t *head, const attn_queries_
     buckets_tiles_t all = {.tiles = space.tiles, .buckets = &buckets, .round = head->pass};
     for (int64_t t = 0; all.round && t < tiles; t++) buckets_resume(&space.tiles[t], buckets.kept);
     buckets_see(&all, &head->head, tiles);
-    buckets_attend(&all, tiles, &head->segments[EXACT_GATHERED]);
+    buckets_attend(&all, tiles, &head->key_lists[EXACT_GATHERED]);
     if (all.round + 1 == buckets.rounds)
         exact_finish(&head->head, space.tiles, tiles);
     else
@@ -139,7 +139,7 @@ ATTN_RARE_STEP void buckets_scores(const exact_head_t *head, const attn_queries_
                                    int32_t stage, float *const *rows) {
     attn_arena_t arena = {.base = queries->scratch};
     const exact_scratch_t space = exact_lay_out(head->head.problem, &arena);
-    const attn_key_rows_t *keys = &head->segments[EXACT_ALL];
+    const attn_key_rows_t *keys = &head->key_lists[EXACT_ALL];
     const int64_t tiles = exact_prepare(&head->head, queries, &space, 0);
     if (!is_after_masking(stage)) {
         write_logits(head, space.tiles, tiles, stage, rows);
