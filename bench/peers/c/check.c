@@ -174,10 +174,19 @@ static int check_linear(const task_t *task, const attn_problem_t *problem, const
     return failed;
 }
 
-/* The relative error that a precision may have, on standard normal numbers; 0: what rounding explains. */
+/*
+ * The relative error that a precision may have, on standard normal numbers; 0: what rounding explains. A number in bf16
+ * is off by 2^-8 of itself, one in two of them by 2^-16: queries, weights and the output are rounded so, and the errors
+ * of each, which are independent, come to no more in the Frobenius norm.
+ */
 static double allowed(const task_t *task) {
-    if (!task->precision) return 0;
-    return strcmp(task->precision, "int8") == 0 ? 2e-2 : 1e-3;
+    static const struct {
+        const char *precision;
+        double error;
+    } errors[] = {{"int8", 2e-2}, {"int16", 1e-3}, {"bf16", 3 * 0x1p-8}, {"bf16x3", 3 * 0x1p-16}};
+    for (size_t i = 0; task->precision && i < sizeof errors / sizeof *errors; i++)
+        if (strcmp(task->precision, errors[i].precision) == 0) return errors[i].error;
+    return 0;
 }
 
 static int check(const task_t *task) {

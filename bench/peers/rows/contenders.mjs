@@ -47,7 +47,10 @@ export const contenders = {
     ggml: newest("ggml"),
     "ggml, f16 keys and values": { ...newest("ggml"), task: { kv: "f16" } },
     PyTorch: newest("python3", "torch_sdpa.py"),
-    "PyTorch, bf16": { ...newest("python3", "torch_sdpa.py"), task: { kv: "bf16" } },
+    "PyTorch, bf16": {
+        ...newest("python3", "torch_sdpa.py"),
+        task: { kv: "bf16", precision: "bf16" },
+    },
     "PyTorch, chunks": newest("python3", "torch_chunks.py"),
     "plain loops in C": { command: ["peer_recurrence"] },
     "plain loops in C, -ffast-math": { command: ["peer_recurrence_fast"] },
