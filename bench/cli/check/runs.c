@@ -25,9 +25,10 @@ int check_same(result_t *result, const attn_tensor_t *a, const attn_tensor_t *b,
         const float x = *scene_at(a, i), y = *scene_at(b, i);
         if (memcmp(&x, &y, sizeof x) == 0) continue;
         if (fabs((double)x - (double)y) <= tolerance) continue;
-        return check_say(result, CHECK_FAILED,
-                         "%s: number %lld of out is %.9g and %.9g, which may differ by %.3g", what,
-                         (long long)i, (double)x, (double)y, tolerance);
+        return check_say(
+            result, CHECK_FAILED,
+            "%s: number %lld of out is %.9g and %.9g, which may differ by %.3g (--tolerance)", what,
+            (long long)i, (double)x, (double)y, tolerance);
     }
     return 0;
 }

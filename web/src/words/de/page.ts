@@ -8,7 +8,7 @@ export const page: Record<keyof typeof english, string> = {
     title: "libattn: Attention im Vergleich",
     headline: "Ein trainiertes Modell schlägt nach. Drei Abkürzungen ahmen es nach.",
     caption:
-        "Um die längste steigende Folge in „17 80 23 45 …“ zu finden, liest dieser Kopf ihre Zahlen noch einmal der Reihe nach: die dunkle Linie.",
+        "Um die längste steigende Folge in „17 80 23 45 …“ zu finden, liest dieser Kopf ihre Zahlen noch einmal der Reihe nach: die Linie kräftiger Felder.",
     settings: "Optionen",
     shareButton: "Teilen",
     closeSettings: "Schließen",

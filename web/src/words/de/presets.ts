@@ -24,7 +24,7 @@ export const presets: typeof english = {
     of: {
         subsequence: {
             name: "Teilfolge",
-            why: "Um die längste steigende Folge in „17 80 23 45 …“ zu finden, liest dieser Kopf ihre Zahlen noch einmal der Reihe nach: die dunkle Linie.",
+            why: "Um die längste steigende Folge in „17 80 23 45 …“ zu finden, liest dieser Kopf ihre Zahlen noch einmal der Reihe nach: die Linie kräftiger Felder.",
         },
         language: {
             name: "Englisch, voriges Token",
@@ -32,7 +32,7 @@ export const presets: typeof english = {
         },
         arithmetic: {
             name: "Rechnen",
-            why: "Um 3 + 4 * 2 (modulo 5) Schritt für Schritt auszurechnen, schaut dieser Kopf auf ein Rechenzeichen nach dem anderen: die dunklen Spalten.",
+            why: "Um 3 + 4 * 2 (modulo 5) Schritt für Schritt auszurechnen, schaut dieser Kopf auf ein Rechenzeichen nach dem anderen: die kräftigen Spalten.",
         },
         subsequenceLinear: {
             name: "Teilfolge, linear",

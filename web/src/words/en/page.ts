@@ -6,7 +6,7 @@ export const page = {
     title: "libattn: attention, side by side",
     headline: "A trained model looks things up. Three shortcuts try to copy it.",
     caption:
-        "To find the longest rising run in “17 80 23 45 …”, this head reads its numbers again in order: the dark line.",
+        "To find the longest rising run in “17 80 23 45 …”, this head reads its numbers again in order: the line of strong squares.",
     settings: "Settings",
     shareButton: "Share",
     closeSettings: "Close",

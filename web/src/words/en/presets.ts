@@ -25,7 +25,7 @@ export const presets = {
     of: {
         subsequence: {
             name: "Subsequence",
-            why: "To find the longest rising run in “17 80 23 45 …”, this head reads its numbers again in order: the dark line.",
+            why: "To find the longest rising run in “17 80 23 45 …”, this head reads its numbers again in order: the line of strong squares.",
         },
         language: {
             name: "English, previous token",
@@ -33,7 +33,7 @@ export const presets = {
         },
         arithmetic: {
             name: "Arithmetic",
-            why: "To work out 3 + 4 * 2 (modulo 5) step by step, this head looks at one operator at a time: the dark columns.",
+            why: "To work out 3 + 4 * 2 (modulo 5) step by step, this head looks at one operator at a time: the strong columns.",
         },
         subsequenceLinear: {
             name: "Subsequence, linear",
