@@ -111,6 +111,7 @@ export class Page {
             onTyping: () => this.#loading.leave(),
             onText: () => this.#loading.useText(),
             onBack: () => this.#loading.useText(),
+            onSentence: (preset, sentence) => this.#loading.useSentence(preset, sentence),
             onFiles: (files) => void this.#loading.open(files),
             onPlugin: (file) => void this.#addPlugin(file),
             onProblem: () => this.#refresh(),

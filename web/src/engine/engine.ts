@@ -225,8 +225,8 @@ export class Engine {
         }
         this.drop();
         this.#held = new Held(input);
-        const { shape, tokens, nonfinite } = input;
-        return { shape, tokens, nonfinite };
+        const { shape, tokens, nonfinite, unread = 0 } = input;
+        return { shape, tokens, nonfinite, unread };
     }
 
     #referenceFor({ input }: Held, problem: Problem): Reference {

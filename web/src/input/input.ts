@@ -6,7 +6,7 @@ import { element, find, message, setText, showLine } from "../dom/dom";
 import { checkFiles, isPlugin, readFile, type ArrayFiles } from "./files";
 import { count } from "../dom/format";
 import type { ArrayFile, Problem, Shape, Summary } from "../state/types";
-import type { Preset } from "../presets/list";
+import { presetOf, type Preset } from "../presets/list";
 import { RuleFields } from "../rules/fields";
 import { parseScale, type Settings } from "../state/state";
 import { keepTyped } from "./typed";
@@ -24,6 +24,8 @@ export interface InputEvents {
     onText(): void;
     /** Back to the text, from files or a preset. */
     onBack(): void;
+    /** The language model is to read another sentence. */
+    onSentence(preset: Preset, sentence: string): void;
     onFiles(files: File[]): void;
     onPlugin(file: ArrayFile): void;
     /** Causal, scale or rules. */
@@ -43,6 +45,7 @@ const swift = 2000; // letters of a text whose pictures come with each that is t
 export class InputPanel {
     #form = find(document, "#input", HTMLFormElement);
     #text = find(document, "#text", HTMLTextAreaElement);
+    #sentence = find(document, "#sentence", HTMLTextAreaElement);
     #dim = find(document, "#dim", HTMLSelectElement);
     #scale = find(document, "#scale", HTMLInputElement);
     #causal = find(document, "#causal", HTMLInputElement);
@@ -92,8 +95,16 @@ export class InputPanel {
 
     /** As a link has them. */
     get settings() {
-        const { text, dim, preset, problem, view } = this;
-        return { text, dim, preset, ...problem, ...view };
+        const { text, dim, preset, sentence, problem, view } = this;
+        return { text, dim, preset, sentence, ...problem, ...view };
+    }
+
+    /** Of the language model; null: its preset's. */
+    get sentence(): string | null {
+        if (this.#origin.kind !== "preset") return null;
+        const { id, question } = this.#origin.preset;
+        const usual = presetOf(id)?.question?.text;
+        return question === null || question.text === usual ? null : question.text;
     }
 
     /** How batches are called. */
@@ -131,7 +142,7 @@ export class InputPanel {
     accept(summary: Summary, origin: Origin): void {
         this.#showSource(origin);
         this.fail(null);
-        const { shape, nonfinite } = summary;
+        const { shape, nonfinite, unread = 0 } = summary;
         this.#rules.fit(shape);
         this.#view = {
             batch: fillChoice(this.#batch, shape.batch, this.#view.batch),
@@ -139,6 +150,7 @@ export class InputPanel {
         };
         const parts =
             origin.kind === "text" ? [count(shape.queries, nouns.token)] : describe(shape);
+        if (unread > 0) parts.push(told.unread(shape.keys, shape.keys + unread));
         if (nonfinite > 0) parts.push(words.numbers.nonfinite(count(nonfinite, nouns.element)));
         setText(this.#summary, parts.join(" · "));
         this.#summary.classList.toggle("warning", nonfinite > 0);
@@ -181,6 +193,10 @@ export class InputPanel {
             onTyping();
             clearTimeout(typing);
             typing = setTimeout(onText, this.#text.value.length > swift ? typingPause : 0);
+        });
+        this.#sentence.addEventListener("input", () => {
+            clearTimeout(typing);
+            typing = setTimeout(() => this.#readSentence(), typingPause);
         });
         this.#dim.addEventListener("change", onText);
         this.#scale.addEventListener("input", onProblem);
@@ -236,9 +252,22 @@ export class InputPanel {
         }
     }
 
+    /** Nothing to read leaves what there is. */
+    #readSentence(): void {
+        if (this.#origin.kind !== "preset") return;
+        const sentence = this.#sentence.value;
+        if (sentence.trim() === "") this.fail(told.noSentence);
+        else this.#events.onSentence(this.#origin.preset, sentence);
+    }
+
     #showSource(origin: Origin): void {
         this.#origin = origin;
         const { kind } = origin;
+        const question = kind === "preset" ? origin.preset.question : null;
+        const isRead = question?.task === "text";
+        find(document, ".sentence-source", HTMLElement).hidden = !isRead;
+        if (isRead && document.activeElement !== this.#sentence)
+            this.#sentence.value = question.text;
         find(document, ".text-source", HTMLElement).hidden = kind !== "text";
         find(document, ".file-source", HTMLElement).hidden = kind !== "files";
         find(document, "#dim-field", HTMLElement).hidden = kind !== "text";

@@ -7,7 +7,7 @@ import type { InputPanel, Origin } from "./input";
 import type { Keeping } from "./keeping";
 import { Picker } from "./picker";
 import { PresetBar } from "../presets/bar";
-import { presetOf, type Preset } from "../presets/list";
+import { presetOf, withSentence, type Preset } from "../presets/list";
 import { saveArrays } from "./saving";
 import type { Link } from "../state/state";
 import type { ArrayFile, Summary, TensorInfo } from "../state/types";
@@ -68,8 +68,9 @@ export class Loading {
     }
 
     /** The first input, as a link has it; where the reader has not asked for another one by now. */
-    async begin({ files: key, preset: id }: Link): Promise<void> {
-        const preset = presetOf(id);
+    async begin({ files: key, preset: id, sentence }: Link): Promise<void> {
+        const linked = presetOf(id);
+        const preset = linked && withSentence(linked, sentence);
         this.#isOfPreset = Boolean(preset);
         const isStale = () => this.#latest > 0;
         const files = await this.#around.keeping.keptFiles(key, isStale);
@@ -133,6 +134,11 @@ export class Loading {
 
     useText(): void {
         void this.#load(ownText);
+    }
+
+    /** Let the language model read this. */
+    useSentence(preset: Preset, sentence: string): void {
+        void this.#load({ kind: "preset", preset: withSentence(preset, sentence) });
     }
 
     /** Compute on what is in these files. */

@@ -62,8 +62,10 @@ export class PresetBar {
     }
 
     show(shown: Preset | Own): void {
-        for (const [each, button] of this.#buttons) button.ariaPressed = String(each === shown);
         const preset = typeof shown === "string" ? null : shown;
+        const isShown = (each: Preset | Own) =>
+            typeof each === "string" ? each === shown : each.id === preset?.id;
+        for (const [each, button] of this.#buttons) button.ariaPressed = String(isShown(each));
         this.#shown.hidden = preset === null;
         this.#headline.textContent = told.headlines[preset?.group ?? "own"];
         this.#caption.textContent = preset?.why ?? told[shown as Own];

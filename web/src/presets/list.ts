@@ -1,6 +1,12 @@
 /** Inputs that show something: heads of trained models, heads made by hand, and what breaks a backend. */
 
-import { languageColumns, languagePreset, languageSentence, opening } from "./opening";
+import {
+    languageColumns,
+    languageLayer,
+    languagePreset,
+    languageSentence,
+    opening,
+} from "./opening";
 import type { Pin } from "../row/place";
 import { modelScale } from "../source/scale";
 import type { Problem, Values } from "../state/types";
@@ -87,7 +93,12 @@ export const presets: readonly Preset[] = [
     }),
     {
         ...{ id: languagePreset, group: "trained", ...of.language, params: {}, pin: null },
-        question: { task: "text", attention: "softmax", text: languageSentence, layer: 1 },
+        question: {
+            task: "text",
+            attention: "softmax",
+            text: languageSentence,
+            layer: languageLayer,
+        },
         problem: { causal: true, scale: modelScale(languageColumns) },
         view: { batch: 0, head: 2 },
         source: {
@@ -186,6 +197,12 @@ export const featured = Object.entries(words.presets.featured).flatMap(([id, nam
 });
 
 /** null: a link may ask for one that there is not. */
+/** The language model's preset of another sentence; any other as it is. */
+export function withSentence(preset: Preset, sentence: string | null): Preset {
+    if (preset.question?.task !== "text" || sentence === null) return preset;
+    return { ...preset, question: { ...preset.question, text: sentence } };
+}
+
 export function presetOf(id: string | null): Preset | null {
     return presets.find((preset) => preset.id === id) ?? null;
 }

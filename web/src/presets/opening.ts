@@ -9,3 +9,4 @@ export const opening = {
 export const languagePreset = "text-softmax";
 export const languageSentence = "In the beginning God created the heaven and the earth.";
 export const languageColumns = 32; // of a head
+export const languageLayer = 1; // of those that the model has, counted from 1

@@ -4,7 +4,7 @@ import type { AttnErrorCode } from "libattn";
 import { reasonOf } from "../engine/reason";
 import type { ArrayFile, Input, Problem, Role } from "../state/types";
 import { lookAt, type HeadRows } from "../look/look";
-import { languagePreset, opening } from "../presets/opening";
+import { languagePreset, languageSentence, opening } from "../presets/opening";
 import { exactOnce, exactRows } from "./exact";
 import type { Thought } from "./trained";
 
@@ -96,7 +96,9 @@ async function make(letter: Making): Promise<Input> {
     if (letter.kind === "files") return (await import("./arrays")).inputFromFiles(letter.files);
     const { id, question } = letter;
     if (question === null) return (await import("./made")).madeInput(id);
-    if (id === languagePreset) return (await import("./language")).languageInput();
+    if (id === languagePreset && question === languageSentence)
+        return (await import("./language")).languageInput();
+    if (id === languagePreset) return (await import("./written")).writtenInput(question);
     if (id === opening.preset && question === opening.question)
         return (await import("./opening")).openingInput();
     return (await think(id, question)).input;

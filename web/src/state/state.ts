@@ -20,6 +20,8 @@ export interface Settings extends Problem {
     dim: number;
     /** The id of the one that stands for the text. */
     preset: string | null;
+    /** What the language model reads; null: its preset's sentence. */
+    sentence: string | null;
     /** Batch and head shown. */
     batch: number;
     head: number;
@@ -60,6 +62,7 @@ export function defaultSettings(text: string): Settings {
         text,
         dim: 64,
         preset: null,
+        sentence: null,
         causal: false,
         scale: null,
         batch: 0,
@@ -89,6 +92,9 @@ export type TextEntry = readonly [name: "text" | "packed" | "kept", value: strin
 
 /** null: the text is the one that needs no words. */
 export type Link = Omit<Settings, "text"> & { text: TextEntry | null };
+
+/** Letters, which are more than the model's context. */
+export const longestSentence = 2000;
 
 const textNames = ["text", "packed", "kept"] as const;
 
@@ -129,6 +135,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         const dot = name.lastIndexOf("."); // ids of backends may have dots, parameters have none
         if (dot > 0) setParam(link, name.slice(0, dot), name.slice(dot + 1), parseValue(text));
         else if (textName) link.text = [textName, text];
+        else if (name === "sentence" && text.length <= longestSentence) link.sentence = text;
         else if (name === "dim" && /^[1-9]\d{0,3}$/.test(text)) link.dim = Number(text);
         else if (name === "causal") link.causal = text === "1";
         else if (name === "scale") link.scale = parseScale(text);
@@ -159,6 +166,7 @@ export function writeLink(link: Link, defaults: Settings): string {
     if (text) query.set(...text);
     if (dim !== defaults.dim) query.set("dim", String(dim));
     if (preset !== null) query.set("preset", preset);
+    if (link.sentence !== null) query.set("sentence", link.sentence);
     if (causal !== base.causal) query.set("causal", causal ? "1" : "0");
     if (scale !== base.scale) query.set("scale", String(scale ?? ""));
     writeRules(query, link);

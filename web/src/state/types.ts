@@ -48,6 +48,8 @@ export interface Summary {
     tokens: string[] | null;
     /** NaN and infinite elements of Q, K and V together. */
     nonfinite: number;
+    /** Tokens before these, which a model does not see. */
+    unread?: number;
 }
 
 /** Contiguous arrays in the order (batch, head, row, column). Those that are equal are one. */

@@ -2,8 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { readNpy } from "libattn/data";
 import { someOf } from "../../../wasm/test/share.mjs";
+import { cli, noCli } from "../support/cli.mjs";
 import { randomNpy } from "../support/npy.mjs";
 import {
     change,
@@ -13,6 +17,7 @@ import {
     page,
     panel,
     reopen,
+    run,
     testOrigins,
 } from "../support/panels.mjs";
 
@@ -318,19 +323,77 @@ test("files are not computed with what a preset set", async () => {
     assert.equal(await page.locator("#pin:visible").count(), 0);
 });
 
-test("a preset's arrays can be saved", async () => {
-    await choose("copy");
+/** What the button saves of the input: {q, k, v}, by role. */
+async function savedArrays() {
     const files = [];
-    page.on("download", (file) => files.push(file));
+    const keep = (file) => files.push(file);
+    page.on("download", keep);
     await page.click(".preset-source .save");
     while (files.length < 3) await page.waitForEvent("download");
-    const names = files.map((file) => file.suggestedFilename()).sort();
-    assert.deepEqual(names, ["k.npy", "q.npy", "v.npy"]);
-    const query = files.find((file) => file.suggestedFilename() === "q.npy");
-    const chunks = await (await query.createReadStream()).toArray();
-    const { data, shape } = await readNpy(Buffer.concat(chunks));
+    page.off("download", keep);
+    const entries = files.map(async (file) => {
+        const chunks = await (await file.createReadStream()).toArray();
+        return [file.suggestedFilename(), await readNpy(Buffer.concat(chunks))];
+    });
+    return Object.fromEntries(await Promise.all(entries));
+}
+
+test("a preset's arrays can be saved", async () => {
+    await choose("copy");
+    const arrays = await savedArrays();
+    assert.deepEqual(Object.keys(arrays).sort(), ["k.npy", "q.npy", "v.npy"]);
+    const { data, shape } = arrays["q.npy"];
     assert.deepEqual([...shape], [1, 1, 32, 32]);
     assert.equal(data[32 * 3 + 3], Math.fround(12 * Math.sqrt(32)));
+});
+
+/** The heads of the language model's first layer as C has them. */
+async function dumped(text) {
+    const folder = await mkdtemp(join(tmpdir(), "attn-page-"));
+    const names = ["q", "k", "v"].map((role) => `${role}.npy`);
+    const to = names.flatMap((name) => [`--${name[0]}`, join(folder, name)]);
+    await run(cli, ["lab", "dump", "text", text, "--attention", "softmax", "--layer", "1", ...to]);
+    const arrays = names.map(async (name) => [
+        name,
+        await readNpy(await readFile(join(folder, name))),
+    ]);
+    const found = Object.fromEntries(await Promise.all(arrays));
+    await rm(folder, { recursive: true });
+    return found;
+}
+
+const isSummary = (words) =>
+    page.locator("#summary", { hasText: words }).waitFor({ state: "attached" });
+
+test("the language model reads what is written, as C does", { skip: !cli && noCli }, async () => {
+    await choose("text-softmax");
+    const sentence = "And God said, Let there be light: the ship’s captain slept.";
+    const wanted = await dumped(sentence);
+    await page.fill("#sentence", sentence);
+    await isSummary(`${wanted["q.npy"].shape.at(-2)} queries`);
+    const found = await savedArrays();
+    for (const [name, { data, shape }] of Object.entries(wanted)) {
+        assert.deepEqual([...found[name].shape], [1, ...shape], name);
+        const most = data.reduce((largest, number) => Math.max(largest, Math.abs(number)), 0);
+        const isOff = (number, i) => Math.abs(number - data[i]) > rounding * most;
+        assert.equal(found[name].data.findIndex(isOff), -1, name);
+    }
+    await page.waitForFunction(() => location.hash.includes("sentence=And+God"));
+    await reopen(new URL(page.url()).hash);
+    assert.equal(await page.inputValue("#sentence"), sentence);
+    await isSummary(`${wanted["q.npy"].shape.at(-2)} queries`);
+    assert.equal(await page.getAttribute("[data-preset=text-softmax]", "aria-pressed"), "true");
+});
+
+test("of a long text the model says what it sees, and of none that there is none", async () => {
+    await reopen("#preset=text-softmax");
+    await page.fill("#sentence", "the whale and the sea ".repeat(80));
+    await isSummary(/the model sees the last (\d+) of (?!\1\b)\d+ tokens/);
+    await page.fill("#sentence", "  ");
+    await page.locator("#input-problem", { hasText: "nothing to read" }).waitFor();
+    await isSummary("of"); // what was there stays
+    await page.fill("#sentence", "A whale.");
+    await page.locator("#input-problem").waitFor({ state: "hidden" });
 });
 
 test("an example that there is not is said to be none, and the page shows the text", async () => {

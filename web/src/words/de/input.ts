@@ -12,6 +12,8 @@ export const input: typeof english.input = {
     dimensions: (dim, valueDim) => `Dimensionen ${dim} und ${valueDim}`,
     ofKeysAndValues: (heads) => `${heads} für Keys und Values`,
     batchOf: (batch) => `Batch aus ${batch}`,
+    unread: (seen, all) => `das Modell sieht die letzten ${seen} von ${all} Tokens`,
+    noSentence: "es gibt nichts zu lesen: ein paar Wörter genügen",
     question: (text) => `Frage: ${text}`,
     unloaded:
         "Es kam nicht an, und dieser Browser hat es von keinem früheren Besuch behalten: Gibt es ein Netz?",

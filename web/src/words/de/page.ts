@@ -21,6 +21,7 @@ export const page: Record<keyof typeof english, string> = {
     presets: "Beispiele",
     input: "Eingabe",
     text: "Text",
+    sentence: "Text, den das Modell liest: ein eigener ist möglich",
     files: "Arrays aus Dateien",
     backToText: "Zurück zum Text",
     more: "Mehr dazu:",

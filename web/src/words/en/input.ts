@@ -14,6 +14,8 @@ export const input = {
     dimensions: (dim: number, valueDim: number) => `dimensions ${dim} and ${valueDim}`,
     ofKeysAndValues: (heads: number) => `${heads} of keys and values`,
     batchOf: (batch: number) => `batch of ${batch}`,
+    unread: (seen: number, all: number) => `the model sees the last ${seen} of ${all} tokens`,
+    noSentence: "there is nothing to read: write some words",
     question: (text: string) => `Question: ${text}`,
     unloaded:
         "it did not come, and this browser has not kept it from an earlier visit: is there a network?",

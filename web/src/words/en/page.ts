@@ -19,6 +19,7 @@ export const page = {
     presets: "Examples",
     input: "Input",
     text: "Text",
+    sentence: "Text that the model reads: write your own",
     files: "Arrays from files",
     backToText: "Back to the text",
     more: "More:",
