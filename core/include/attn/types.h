@@ -345,7 +345,7 @@ static inline void attn_key_range(const attn_problem_t *problem, int64_t keys, i
     if (*last < *first) *last = *first;
 }
 
-/** 1 for all numbers but +0 and -0: for denormals too, where the process takes them as zero. [any thread] */
+/** 1 for all numbers but +0 and -0: for denormals too, where they count as zero. [any thread] */
 static inline int attn_is_nonzero(float number) {
     uint32_t bits;
     memcpy(&bits, &number, sizeof bits);

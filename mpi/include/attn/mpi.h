@@ -79,7 +79,7 @@ typedef struct attn_mpi_rows {
     int64_t total; /**< of both: rows of the rank's arrays */
 } attn_mpi_rows_t;
 
-/** Where the time of this rank's last run, or its gradients, went, in seconds. You set struct_size. */
+/** Where the time of this rank's last run or gradients went, in seconds. You set struct_size. */
 typedef struct attn_mpi_times {
     uint32_t struct_size;
     int32_t hops;      /**< blocks of keys that came by, its own with them */
@@ -174,8 +174,8 @@ ATTN_API attn_status_t attn_mpi_run(attn_mpi_plan_t *plan, const attn_io_t *io,
 ATTN_API attn_status_t attn_mpi_backward(attn_mpi_plan_t *plan, const attn_io_t *io,
                                          const attn_io_t *gradients, attn_error_t *error);
 
-/** Where the time of this rank's last run, or its gradients, went: of the later call alone. Returns 0
- *  before the first, and where times->struct_size is not set. */
+/** Where the time of this rank's last run, or its gradients, went: of the later call alone.
+ *  Returns 0 before the first, and where times->struct_size is not set. */
 ATTN_API int32_t attn_mpi_plan_times(const attn_mpi_plan_t *plan, attn_mpi_times_t *times);
 
 /**

@@ -7,13 +7,11 @@ import type { Input } from "../state/types";
 let writer: Promise<Writer> | null = null;
 
 export async function writtenInput(text: string): Promise<Input> {
-    writer ??= loadWriter("softmax");
-    try {
-        return readBy(await writer, text);
-    } catch (error) {
+    writer ??= loadWriter("softmax").catch((error: unknown) => {
         writer = null; // the next text asks for its file again
         throw error;
-    }
+    });
+    return readBy(await writer, text);
 }
 
 function readBy(model: Writer, text: string): Input {

@@ -8,8 +8,8 @@
  * (ATTN_ARRAY_DIFFERENTIABLE, the backend-specific tensors too) those whose data is not NULL are
  * written completely; everything else is absent.
  *
- * Gradients are as precise as the plan: where a parameter has products rounded (softmax's `precision`), products of
- * gradients are rounded likewise, and sums are in f32.
+ * Gradients are as precise as the plan: where a parameter has products rounded (softmax's
+ * `precision`), products of gradients are rounded likewise, and sums are in f32.
  */
 #ifndef ATTN_EXT_BACKWARD_H
 #define ATTN_EXT_BACKWARD_H
